@@ -1,0 +1,171 @@
+"""Which tasks are neighbours: a weighted, undirected graph over the tasks."""
+
+from numbers import Integral
+
+import numpy as np
+
+__all__ = ["TaskGraph"]
+
+
+class TaskGraph:
+    """Neighbouring tasks and how strongly each pair is fused.
+
+    Parameters
+    ----------
+    edges : sequence of (task, task) or (task, task, weight)
+        Tasks by position or, if ``names`` is given, by name. A weight multiplies
+        ``fusion`` on that edge; 1 where left out.
+    n_tasks : int, optional
+        Number of tasks; taken from ``names`` where those are given.
+    names : sequence of str, optional
+        One name for each task.
+
+    Attributes
+    ----------
+    n_tasks : int
+    names : tuple of str or None
+    edges : ndarray, shape (n_edges, 2)
+        Positions of both ends, the smaller first.
+    weights : ndarray, shape (n_edges,)
+
+    Examples
+    --------
+    >>> TaskGraph.chain(4).edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    >>> TaskGraph([("low", "high", 2.0)], names=["low", "high"]).weights.tolist()
+    [2.0]
+    """
+
+    def __init__(self, edges, n_tasks=None, names=None):
+        self.names = _checked_names(names)
+        self.n_tasks = _checked_size(n_tasks, self.names)
+        triples = [self._parse(edge) for edge in edges]
+        _refuse_repeats(triples)
+        self.edges = np.array([[j, k] for j, k, _ in triples], dtype=np.intp).reshape(-1, 2)
+        self.weights = np.array([weight for _, _, weight in triples], dtype=float)
+        for array in (self.edges, self.weights):
+            array.flags.writeable = False
+
+    @classmethod
+    def chain(cls, n_tasks, names=None):
+        """Each task tied to the next: the paper's ``Circ = 0``."""
+        n_tasks = _checked_size(n_tasks, None)
+        return cls([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
+
+    @classmethod
+    def ring(cls, n_tasks, names=None):
+        """A chain whose last task is tied to the first: the paper's ``Circ = 1``."""
+        n_tasks = _checked_size(n_tasks, None)
+        if n_tasks < 3:
+            raise ValueError(f"tasks='ring' needs at least 3 tasks, found {n_tasks}; use 'chain'")
+        return cls([(k, (k + 1) % n_tasks) for k in range(n_tasks)], n_tasks, names)
+
+    @classmethod
+    def build(cls, tasks, n_tasks, names=None):
+        """The graph that a user's ``tasks`` argument describes.
+
+        Parameters
+        ----------
+        tasks : "chain", "ring", TaskGraph, or sequence of edges
+        n_tasks : int
+        names : sequence of str, optional
+        """
+        if isinstance(tasks, cls):
+            if tasks.n_tasks != n_tasks:
+                raise ValueError(f"tasks is a TaskGraph of {tasks.n_tasks} tasks, but endog has {n_tasks} columns")
+            return tasks
+        if isinstance(tasks, str):
+            makers = {"chain": cls.chain, "ring": cls.ring}
+            if tasks not in makers:
+                raise ValueError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {tasks!r}")
+            return makers[tasks](n_tasks, names)
+        if tasks is None or not hasattr(tasks, "__iter__"):
+            raise TypeError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {tasks!r}")
+        return cls(tasks, n_tasks, names)
+
+    @property
+    def is_chain(self):
+        """Whether the edges are exactly (0, 1), (1, 2), ... in this order; weights may differ."""
+        path = np.column_stack([np.arange(self.n_tasks - 1), np.arange(1, self.n_tasks)])
+        return np.array_equal(self.edges, path)
+
+    def differences(self, params):
+        """Difference of every row of ``params`` along each edge, shape (rows, n_edges)."""
+        return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
+
+    def components(self):
+        """Label of the connected component of each task, shape (n_tasks,)."""
+        label = np.arange(self.n_tasks)
+        for j, k in self.edges:
+            label[label == label[k]] = label[j]
+        return np.unique(label, return_inverse=True)[1]
+
+    def _parse(self, edge):
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
+            raise ValueError(f"tasks: an edge is (task, task) or (task, task, weight), found {edge!r}")
+        j, k = sorted((self._position(edge[0]), self._position(edge[1])))
+        if j == k:
+            raise ValueError(f"tasks: an edge joins two different tasks, found {edge!r}")
+        return j, k, _checked_weight(edge[2] if len(edge) == 3 else 1.0, edge)
+
+    def _position(self, task):
+        if self.names is not None and task in self.names:
+            return self.names.index(task)
+        if isinstance(task, Integral) and not isinstance(task, bool) and 0 <= task < self.n_tasks:
+            return int(task)
+        known = f"names {list(self.names)} or positions" if self.names else "positions"
+        raise ValueError(f"tasks: no task {task!r}; there are {known} 0 to {self.n_tasks - 1}")
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, TaskGraph)
+            and self.n_tasks == other.n_tasks
+            and self.names == other.names
+            and np.array_equal(self.edges, other.edges)
+            and np.array_equal(self.weights, other.weights)
+        )
+
+    __hash__ = None
+
+    def __repr__(self):
+        edges = ", ".join(f"{j}-{k}" if w == 1 else f"{j}-{k}*{w:g}" for (j, k), w in zip(self.edges, self.weights))
+        return f"TaskGraph({self.n_tasks} tasks; {edges or 'no edges'})"
+
+
+def _checked_names(names):
+    if names is None:
+        return None
+    names = tuple(names)
+    if len(set(names)) != len(names):
+        raise ValueError(f"names must differ from each other, found {list(names)}")
+    return names
+
+
+def _checked_size(n_tasks, names):
+    if n_tasks is None:
+        if names is None:
+            raise ValueError("n_tasks is needed where no names are given")
+        return len(names)
+    if not isinstance(n_tasks, Integral) or n_tasks < 1:
+        raise ValueError(f"n_tasks must be a positive whole number, found {n_tasks!r}")
+    if names is not None and len(names) != n_tasks:
+        raise ValueError(f"names must hold one name for each of {n_tasks} tasks, found {len(names)}")
+    return int(n_tasks)
+
+
+def _checked_weight(weight, edge):
+    try:
+        value = float(weight)
+    except (TypeError, ValueError):
+        raise TypeError(f"tasks: the weight of an edge must be a number, found {edge!r}") from None
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"tasks: the weight of an edge must be finite and positive, found {edge!r}")
+    return value
+
+
+def _refuse_repeats(triples):
+    seen = set()
+    for j, k, _ in triples:
+        if (j, k) in seen:
+            raise ValueError(f"tasks: the edge between tasks {j} and {k} is given twice; add the weights instead")
+        seen.add((j, k))
