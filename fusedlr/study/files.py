@@ -1,0 +1,53 @@
+"""Result files of the study: whole or absent, the same bytes for the same numbers."""
+
+import contextlib
+import os
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["read_arrays", "read_table", "replacing", "write_arrays", "write_table"]
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """A temporary name beside ``path`` that takes its place only when the block ends well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_arrays(path, arrays):
+    """Write named arrays as npz."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(path):
+    """Named arrays of an npz file as a dict; a file that cannot be read is named in the error."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError, BadZipFile) as error:
+        raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
+
+
+def write_table(path, table):
+    """Write a table as csv with numbers that read back to the last bit."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def read_table(path):
+    """A csv file as a table; a file that cannot be read is named in the error."""
+    try:
+        return pd.read_csv(path, float_precision="round_trip")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error

@@ -1,0 +1,141 @@
+"""The paper's eight simulated cases: true coefficients, features and labels.
+
+An instance of a case is four neighbouring tasks that share one matrix of features.
+Every draw comes from its own random stream, named by (seed, case, instance,
+purpose), so that no added case, instance or training size moves any other draw.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+__all__ = ["CASES", "NOISE", "ROWS", "Case", "draw_coefs", "draw_rows", "generator", "r_seed", "simulate"]
+
+N_FEATURES = 100
+N_TASKS = 4
+VALUES = np.array([-4.0, -2.0, 2.0, 4.0])
+ROWS = {"train": 400, "validation": 1400, "test": 1400}
+
+#: Standard deviation of the noise on a copied feature, under both readings of the paper's N(X_j, 0.4 I).
+NOISE = {"sd": 0.4, "variance": 0.4**0.5}
+
+#: What a stream is for. Append only: the position is part of the stream's name.
+PURPOSES = ("coefs", "train", "validation", "test", "adaboost")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Non-zero coefficients of each task, and how many of them its neighbour repeats.
+
+    Attributes
+    ----------
+    nonzeros : int
+        Non-zero coefficients in every task.
+    matches : int
+        Features at which two neighbouring tasks have the same non-zero value.
+    correlated : bool
+        Whether the second half of the features copies the first.
+    """
+
+    nonzeros: int
+    matches: int
+    correlated: bool
+
+
+CASES = {
+    "a": Case(60, 12, False), "b": Case(60, 48, False), "c": Case(10, 2, False), "d": Case(10, 8, False),
+    "e": Case(60, 12, True), "f": Case(60, 48, True), "g": Case(10, 2, True), "h": Case(10, 8, True),
+}
+
+
+def simulate(case, instance, seed, noise="sd"):
+    """Training, validation and test rows of one instance, and the truth behind them.
+
+    Parameters
+    ----------
+    case : str
+        "a" to "h".
+    instance : int
+    seed : int
+    noise : {"sd", "variance"}
+        What the paper's 0.4 is to the noise on copied features.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``X_train`` (400, 100), ``Y_train`` (400, 4) of 0 and 1, likewise
+        ``_validation`` and ``_test`` (1400 rows), and ``coefs`` (101, 4), intercepts first.
+    """
+    coefs = draw_coefs(CASES[case], generator(seed, case, instance, "coefs"))
+    arrays = {"coefs": coefs}
+    for part, n_rows in ROWS.items():
+        rng = generator(seed, case, instance, part)
+        arrays[f"X_{part}"], arrays[f"Y_{part}"] = draw_rows(CASES[case], coefs, n_rows, NOISE[noise], rng)
+    return arrays
+
+
+def generator(seed, case, instance, purpose):
+    """The random stream of one purpose of one instance."""
+    return np.random.default_rng(_stream(seed, case, instance, purpose))
+
+
+def r_seed(seed, case, instance, size):
+    """The seed handed to R for one training size, below 2**31 as R wants it."""
+    return int(_stream(seed, case, instance, "adaboost", size).generate_state(1)[0] >> 1)
+
+
+def draw_coefs(case, rng):
+    """True coefficients of the four tasks, shape (101, 4), intercepts (all 0) first.
+
+    A correlated case draws half of everything over half of the features and repeats
+    it, so that its counts hold over all of them.
+    """
+    copies = 2 if case.correlated else 1
+    n_features, nonzeros, matches = (count // copies for count in (N_FEATURES, case.nonzeros, case.matches))
+    tasks = [_first_task(n_features, nonzeros, rng)]
+    while len(tasks) < N_TASKS:
+        tasks.append(_next_task(tasks[-1], matches, rng))
+    return np.vstack([np.zeros(N_TASKS), np.tile(np.column_stack(tasks), (copies, 1))])
+
+
+def draw_rows(case, coefs, n_rows, noise_sd, rng):
+    """Features and labels of fresh rows.
+
+    In a correlated case, a feature of the second half whose coefficient is non-zero in
+    any task is its counterpart in the first half plus noise; the others are left alone.
+
+    Returns
+    -------
+    X : ndarray, shape (n_rows, 100)
+    Y : ndarray of int8, shape (n_rows, 4)
+    """
+    X = rng.standard_normal((n_rows, N_FEATURES))
+    if case.correlated:
+        half = N_FEATURES // 2
+        relevant = np.flatnonzero(coefs[1:1 + half].any(axis=1))
+        X[:, half + relevant] = X[:, relevant] + noise_sd * X[:, half + relevant]
+    chance = expit(coefs[0] + X @ coefs[1:])
+    return X, (rng.random(chance.shape) < chance).astype(np.int8)
+
+
+def _stream(seed, case, instance, purpose, *rest):
+    return np.random.SeedSequence(seed, spawn_key=(ord(case), instance, PURPOSES.index(purpose), *rest))
+
+
+def _first_task(n_features, nonzeros, rng):
+    task = np.zeros(n_features)
+    task[rng.choice(n_features, nonzeros, replace=False)] = rng.choice(VALUES, nonzeros)
+    return task
+
+
+def _next_task(previous, matches, rng):
+    """Keep some non-zero coefficients of the neighbour and draw the others anew, all different from it."""
+    support = np.flatnonzero(previous)
+    kept = rng.choice(support, matches, replace=False)
+    elsewhere = np.setdiff1d(np.arange(previous.size), kept)
+    task = np.zeros(previous.size)
+    task[kept] = previous[kept]
+    for feature in rng.choice(elsewhere, support.size - matches, replace=False):
+        task[feature] = rng.choice(VALUES[VALUES != previous[feature]])
+    return task
