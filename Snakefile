@@ -1,0 +1,23 @@
+# Rebuilds the paper's simulation study: data, fits, scores, figures, claims, report.
+#
+#   snakemake --cores 2                        the paper: 8 cases, 20 instances
+#   snakemake --cores 2 --config instances=2   a preview; a larger number later adds only what is missing
+#
+# Settings: workflow/config/config.yaml. Results: results/. On Snakemake before 7.29 add
+# --profile workflow/profiles/default, which lets the other jobs go on when one fails.
+from snakemake.utils import min_version
+
+min_version("7.21")
+
+
+configfile: workflow.basedir + "/workflow/config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/adaboost.smk"
+
+
+rule all:
+    input:
+        expand("results/adaboost/{case}/{instance}.npz", case=CASES, instance=INSTANCES),

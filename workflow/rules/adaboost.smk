@@ -1,0 +1,15 @@
+rule adaboost:
+    input:
+        "results/data/{case}/{instance}.npz",
+    output:
+        margins="results/adaboost/{case}/{instance}.npz",
+        seconds="results/adaboost/{case}/{instance}.csv",
+    log:
+        "results/logs/adaboost/{case}/{instance}.log",
+    params:
+        seed=config["seed"],
+        sizes=SIZES,
+        sources=sources("adaboost.py", "study/simulate.py", "r/session.py", "r/ada.py"),
+    shell:
+        'python3 "$SCRIPTS/adaboost.py" {wildcards.case} {wildcards.instance} {input} {output.margins} {output.seconds}'
+        " --seed {params.seed} --sizes {params.sizes} > {log} 2>&1"

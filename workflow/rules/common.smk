@@ -1,0 +1,73 @@
+# Names and helpers that the rules share.
+import ast
+import hashlib
+import shlex
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import jsonschema
+import yaml
+from snakemake.exceptions import WorkflowError
+
+HOME = Path(workflow.basedir)
+
+
+def refuse_foreign_python():
+    """Stop at once where jobs would not find the package."""
+    if find_spec("fusedlr") is None:
+        raise WorkflowError(
+            f"fusedlr is not installed for {sys.executable}; run 'make study' once, "
+            "then '. .venv/bin/activate' before 'snakemake --cores N'"
+        )
+
+
+def refuse_bad_config(config):
+    """Stop before any job with one sentence on what is wrong in the config."""
+    schema = yaml.safe_load((HOME / "workflow/schemas/config.schema.yaml").read_text())
+    wrong = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    if wrong is not None:
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong.absolute_path)
+        raise WorkflowError(f"config{where}: {wrong.message}; see workflow/config/config.yaml")
+
+
+def code_of(path):
+    """The code of a Python file without comments and docstrings, which change no result."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            node.body[:1] = [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def sources(script, *modules):
+    """Fingerprint of a rule's script and of the modules its result depends on.
+
+    Snakemake does not see edits inside an imported package; as a parameter of the rule,
+    this makes them rerun what depends on them and nothing else.
+    """
+    paths = [HOME / "workflow/scripts" / script, *(HOME / "fusedlr" / module for module in modules)]
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update((code_of(path) if path.suffix == ".py" else path.read_text()).encode())
+    return digest.hexdigest()[:12]
+
+
+refuse_foreign_python()
+refuse_bad_config(config)
+
+CASES = config["cases"]
+INSTANCES = range(1, config["instances"] + 1)
+SIZES = config["sizes"]
+MODELS = config["models"]
+
+# Jobs run the Python that runs Snakemake. Neither name may be a parameter or part of a shell
+# command: Snakemake would rerun finished jobs when the project or its Python moves.
+shell.prefix(
+    f"export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH SCRIPTS={shlex.quote(str(HOME / 'workflow/scripts'))}; "
+)
+
+
+wildcard_constraints:
+    case="[a-h]",
+    instance="[1-9][0-9]*",

@@ -1,0 +1,16 @@
+"""Draw one instance of a case."""
+
+import argparse
+
+from fusedlr.study.files import write_arrays
+from fusedlr.study.simulate import NOISE, simulate
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("case")
+parser.add_argument("instance", type=int)
+parser.add_argument("output", help="npz file to write")
+parser.add_argument("--seed", type=int, required=True)
+parser.add_argument("--noise", choices=NOISE, default="sd")
+args = parser.parse_args()
+
+write_arrays(args.output, simulate(args.case, args.instance, args.seed, args.noise))
