@@ -1,0 +1,345 @@
+"""Fused elastic-net logistic regression of several yes/no outcomes: the model a user builds and fits."""
+
+import copy
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from .exceptions import ConvergenceWarning, OneClassWarning, SeparationWarning
+from .inputs import (aligned, check_index, check_max_iter, check_tol, factors_by_name, penalty_by_name, read_endog,
+                     read_exog, read_ordered)
+from .objective import Data, Penalty
+from .results import FusedLogitResults
+from .tasks import TaskGraph
+
+__all__ = ["FusedLogit"]
+
+
+class FusedLogit:
+    """Logistic regression of several tasks at once, whose neighbours are pulled together.
+
+    Minimises, over intercepts and coefficients of all tasks, the negative
+    log-likelihood plus ``l1`` times the absolute coefficients, ``l2 / 2`` times
+    their squares and ``fusion`` times the absolute differences between neighbouring
+    tasks. Coefficients come out exactly zero, and exactly equal between neighbours.
+    The model adds its own intercept, which is fused but never shrunk.
+
+    Parameters
+    ----------
+    endog : array_like, shape (n, t) or (n,)
+        One column of labels for each task: 0/1, -1/1, booleans, two words (the
+        later in the alphabet is yes) or two categories (the second is yes). NaN or
+        None where a label is not observed; such a label is left out, its row is not.
+    exog : array_like, shape (n, d)
+        Features, shared by all tasks. A column of ones is recognised as the intercept.
+    tasks : "chain", "ring", TaskGraph, or sequence of edges
+        Which tasks are neighbours. In a chain each column of ``endog`` is tied to
+        the next, in a ring the last also to the first. Edges are ``(task, task)`` or
+        ``(task, task, weight)``, tasks by name or by position.
+    weights : array_like, shape (n,) or (n, t), optional
+        A weight of 2 is the row twice; 0 leaves the label out.
+    offset : array_like, shape (n,) or (n, t), optional
+        Added to the linear predictor.
+    penalty_factors : array_like, shape (d,), or Series by feature name, optional
+        Multiplies ``l1`` and ``l2`` of a feature; 0 leaves it unpenalized. Features
+        that a Series leaves out have the factor 1. ``fusion`` is not touched.
+    standardize : bool
+        Divide each feature by its standard deviation (divisor n) before penalties
+        act; results come back on the original scale. Features are not centred:
+        that would move their effect into the intercepts, which are fused too.
+
+    Attributes
+    ----------
+    endog_names, exog_names : list
+        Names of the tasks; name of the intercept, then names of the features.
+    nobs : int
+        Rows with at least one observed label.
+    labels : list of (no, yes)
+        The user's own labels of each task.
+    data : objective.Data
+        What the solvers see; features divided by ``scale``.
+    tasks : TaskGraph
+    scale : ndarray, shape (d,)
+
+    Notes
+    -----
+    Penalties are added to a sum over rows, not to a mean: in glmnet's words
+    ``l1 + l2`` is ``n * lambda`` and ``l1 / (l1 + l2)`` is ``alpha``. In the paper's
+    letters ``l1``, ``l2`` and ``fusion`` are lambda1, lambda2 and nu.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusedlr import FusedLogit
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(60, 3))
+    >>> Y = X[:, [0]] + rng.normal(size=(60, 4)) > 0
+    >>> res = FusedLogit(Y, X).fit(l1=1.0, l2=0.1, fusion=2.0)
+    >>> res.params.shape
+    (4, 4)
+    """
+
+    def __init__(self, endog, exog, tasks="chain", weights=None, offset=None, penalty_factors=None, standardize=False):
+        outcomes, design = read_endog(endog), read_exog(exog)
+        _refuse_other_rows(outcomes, design)
+        self.endog_names, self.labels = outcomes.names, outcomes.labels
+        self.exog_names, self.constant = design.names, design.constant
+        self.index = design.index if outcomes.index is None else outcomes.index
+        self.tasks = _task_graph(tasks, outcomes.names)
+        self.standardize = _checked_flag(standardize)
+        self.scale = _scale(design.X) if standardize else np.ones(design.X.shape[1])
+        self.data = Data.from_arrays(design.X / self.scale, outcomes.Y,
+                                     aligned("weights", weights, self.index, outcomes.names),
+                                     aligned("offset", offset, self.index, outcomes.names))
+        _refuse_weightless(self.data, outcomes.names)
+        self.penalty_factors = self._read_factors(penalty_factors)
+        self.formula = None
+
+    # ---- other ways to build a model --------------------------------------------------------------------------------
+
+    @classmethod
+    def from_formula(cls, formula, data, **kwargs):
+        """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
+
+        Parameters
+        ----------
+        formula : str
+            In patsy's language. The tasks are fused in the order in which they are
+            written. Each may be any of the kinds of labels ``FusedLogit`` takes.
+        data : pandas.DataFrame
+        **kwargs
+            The other arguments of ``FusedLogit``.
+
+        Notes
+        -----
+        A missing label leaves out this label, not the row as in statsmodels. A missing
+        value on the right side is an error: drop such rows first. The intercept is
+        always there; ``0 +`` only makes a first factor keep all of its levels, which
+        suits penalized fits.
+        """
+        from .formula import Formula, calling_environment
+
+        parsed = Formula(formula, data, calling_environment(depth=2))
+        model = cls(parsed.endog, parsed.exog, **kwargs)
+        model.formula = parsed.without_data()
+        return model
+
+    @classmethod
+    def from_ordered(cls, endog, exog, levels=None, **kwargs):
+        """A model of one ordered outcome: one task "above this level" for each level but the last, in a chain.
+
+        Parameters
+        ----------
+        endog : array_like or Series, shape (n,)
+            Numbers, an ordered categorical, or any values named in ``levels``. Where
+            missing, no task has a label.
+        exog : array_like, shape (n, d)
+        levels : sequence, optional
+            The levels, lowest first; needed unless ``endog`` carries an order itself.
+        **kwargs
+            The other arguments of ``FusedLogit``.
+
+        Notes
+        -----
+        With levels low < mid < high the tasks are ``>low`` (mid or high) and ``>mid``
+        (high). Where all tasks share every coefficient but the intercept, this is the
+        proportional-odds model's structure; ``fusion`` decides how far to go there.
+        """
+        outcome = read_ordered(endog, levels)
+        if not isinstance(endog, pd.Series):
+            outcome = outcome.set_axis(exog.index, axis=0) if _same_length(outcome, exog) else outcome.to_numpy()
+        return cls(outcome, exog, **kwargs)
+
+    def with_rows(self, rows):
+        """The same model on some of the rows, in the order given; a row may come more than once.
+
+        Names, labels and ``scale`` are kept, so that coefficients stay comparable.
+
+        Parameters
+        ----------
+        rows : array_like of int, or of bool with one entry for each row
+        """
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        model, data = copy.copy(self), self.data
+        model.data = Data(data.X[rows], data.signs[rows], data.weights[rows], data.offset[rows])
+        model.index = None if self.index is None else self.index[rows]
+        return model
+
+    # ---- what the model is about ------------------------------------------------------------------------------------
+
+    @property
+    def nobs(self):
+        """Rows with at least one observed label."""
+        return int((self.data.weights > 0).any(axis=1).sum())
+
+    @property
+    def endog(self):
+        """Labels as 0, 1 and NaN where not observed, DataFrame (n, t)."""
+        labels = np.where(self.data.weights > 0, self.data.signs > 0, np.nan)
+        return pd.DataFrame(labels, self.index, self.endog_names)
+
+    @property
+    def exog(self):
+        """Features on the original scale, DataFrame (n, d); made anew at every call, so that X is held once only."""
+        return pd.DataFrame(self.data.X * self.scale, self.index, self.exog_names[1:])
+
+    def penalty(self, l1, l2, fusion):
+        """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
+        values = [penalty_by_name(name, value, self.exog_names)
+                  for name, value in (("l1", l1), ("l2", l2), ("fusion", fusion))]
+        return Penalty.from_values(*values, self.data.n_features, self.penalty_factors)
+
+    def penalty_limits(self):
+        """Penalties beyond which nothing changes; see ``tuning.penalty_limits``."""
+        from .tuning import penalty_limits
+
+        return penalty_limits(self.data, self.tasks, self.penalty_factors)
+
+    # ---- fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(self, l1, l2, fusion, method="newton", tol=1e-6, max_iter=None):
+        """Fit at one set of penalties.
+
+        Parameters
+        ----------
+        l1, l2, fusion : float, array_like of shape (1 + d,), or Series by feature name
+            Not negative. In a vector the intercept comes first; its l1 and l2 are 0.
+        method : "newton" or "admm"
+            The fast solver, or the paper's own algorithm (chains and rings only).
+        tol : float
+            Relative duality gap to reach.
+        max_iter : int, optional
+            The solver's own limit where left out.
+
+        Returns
+        -------
+        FusedLogitResults
+
+        Warns
+        -----
+        ConvergenceWarning
+            The gap did not reach ``tol``.
+        SeparationWarning
+            Without penalty no finite minimiser exists.
+        OneClassWarning
+            All observed labels of a task are the same.
+        """
+        solve = _solver(method)
+        check_tol(tol)
+        check_max_iter(max_iter)
+        penalty = self.penalty(l1, l2, fusion)
+        _warn_one_class(self)
+        limit = {} if max_iter is None else {"max_iter": int(max_iter)}
+        solution = solve(self.data, penalty, self.tasks, tol=tol, **limit)
+        _warn_status(solution, tol)
+        return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, tol)
+
+    def fit_grid(self, l1, l2, fusion, tol=1e-6, max_iter=None, progress=False):
+        """Fit at every combination of the penalties given, each from where the last one ended.
+
+        Parameters
+        ----------
+        l1, l2, fusion : sequence of float
+        tol, max_iter : as for ``fit``
+        progress : bool
+            Show a progress bar, where tqdm is installed and a terminal is watching.
+
+        Returns
+        -------
+        Grid
+        """
+        from .grid import Grid
+
+        check_tol(tol)
+        check_max_iter(max_iter)
+        return Grid(self, l1, l2, fusion, tol=tol, max_iter=max_iter, progress=progress)
+
+    def fit_cv(self, **options):
+        """Choose the penalties by cross-validation or an information criterion; see ``tuning.fit_cv`` for the options."""
+        from .tuning import fit_cv
+
+        return fit_cv(self, **options)
+
+    def _read_factors(self, factors):
+        if factors is None:
+            return None
+        features = self.exog_names[1:]
+        # Borrow the check that every fit would make, so that a mistake shows at once.
+        Penalty.from_values(0, 0, 0, len(features), factors_by_name(factors, features))
+        return np.array(factors_by_name(factors, features), dtype=float)
+
+    def __repr__(self):
+        return (f"<FusedLogit: {self.data.n_tasks} tasks, {self.data.n_features} features, "
+                f"{self.data.n_rows} rows>")
+
+
+def _solver(method):
+    if method == "newton":
+        from .newton import solve_newton
+
+        return solve_newton
+    if method == "admm":
+        from .admm import solve_admm
+
+        return solve_admm
+    raise ValueError(f"method must be 'newton' or 'admm', found {method!r}")
+
+
+def _refuse_other_rows(outcomes, design):
+    if outcomes.Y.shape[0] != design.X.shape[0]:
+        raise ValueError(f"endog must have one row for each of the {design.X.shape[0]} rows of exog, "
+                         f"found {outcomes.Y.shape[0]}")
+    check_index(outcomes.index, design.index, "exog")
+
+
+def _refuse_weightless(data, names):
+    empty = [name for name, column in zip(names, data.weights.T) if not column.any()]
+    if empty:
+        raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; drop these tasks")
+
+
+def _task_graph(tasks, names):
+    graph = TaskGraph.build(tasks, len(names), names)
+    if graph.names is not None and list(graph.names) != list(names):
+        raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {list(names)}; "
+                         "names and their order must be the same")
+    return graph
+
+
+def _checked_flag(standardize):
+    if not isinstance(standardize, (bool, np.bool_)):
+        raise TypeError(f"standardize must be True or False, found {standardize!r}")
+    return bool(standardize)
+
+
+def _scale(X):
+    """Standard deviation of each column; 1 where a column does not vary."""
+    spread = X.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _same_length(outcome, exog):
+    return isinstance(exog, pd.DataFrame) and len(outcome) == len(exog)
+
+
+def _warn_one_class(model):
+    data = model.data
+    seen_yes = ((data.signs > 0) & (data.weights > 0)).any(axis=0)
+    seen_no = ((data.signs < 0) & (data.weights > 0)).any(axis=0)
+    for name, labels, yes, no in zip(model.endog_names, model.labels, seen_yes, seen_no):
+        if not (yes and no):
+            warnings.warn(f"task {name!r}: every observed label is {labels[int(yes)]!r}; only its neighbours tell it "
+                          "anything; drop the task, or raise fusion", OneClassWarning, stacklevel=3)
+
+
+def _warn_status(solution, tol):
+    if solution.status == "not_converged":
+        warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of {solution.gap:.1e}, "
+                      f"asked was tol = {tol:.1e}; raise max_iter, raise tol, or use larger penalties",
+                      ConvergenceWarning, stacklevel=3)
+    elif solution.status == "separated":
+        warnings.warn("some task's labels are separated by its features, so that no finite minimiser exists at these "
+                      "penalties; coefficients are large and arbitrary in size; use a positive l2 or l1",
+                      SeparationWarning, stacklevel=3)
