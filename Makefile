@@ -1,0 +1,42 @@
+# The two commands that matter are `make test` and `make study`; each sets up all it needs first.
+
+PYTHON := .venv/bin/python
+CORES ?= all
+INSTANCES ?= 2
+N ?= 10000
+
+# One BLAS thread for each process: the study and the tests run several processes at a time.
+export OPENBLAS_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-slurm fuzz bench study clean distclean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install all that is needed into .venv and .rlib; seconds when nothing is missing
+	@workflow/bootstrap
+
+# Where set-up found all of R's packages, a test against R that is skipped counts as failed.
+test: setup ## run the whole test suite, R included (ARGS="-k grid" to choose)
+	@FUSEDLR_REQUIRE_R=$$(test ! -e .rlib/complete || echo 1) $(PYTHON) -m pytest $(ARGS)
+
+test-slurm: setup ## run the study's rules on a one-machine Slurm cluster (needs root)
+	@$(PYTHON) -m pytest -m slurm tests/slurm $(ARGS)
+
+fuzz: setup ## check N random problems against the optimality conditions (N=10000)
+	@$(PYTHON) -m tests.newton.fuzz $(N)
+
+bench: setup ## time the solvers and write benchmarks/results
+	@$(PYTHON) benchmarks/run.py $(ARGS)
+
+study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
+	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)
+
+clean: ## remove build products and caches; keep the environments and the results
+	@rm -rf build dist *.egg-info .pytest_cache .hypothesis .venv/built
+	@rm -f fusedlr/newton/_newton.cpp fusedlr/newton/*.so
+	@find fusedlr tests workflow benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean ## remove the environments, the results and the logs as well
+	@rm -rf .venv .rlib .snakemake results logs benchmarks/results

@@ -1,0 +1,42 @@
+"""Rules for the whole suite; fixtures live beside the tests that use them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+R_TESTS = Path(__file__).parent / "r"
+R_IS_REQUIRED = os.environ.get("FUSEDLR_REQUIRE_R") == "1"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests that start a cluster unless they were asked for by their marker."""
+    if "slurm" in config.option.markexpr:
+        return
+    chosen = [item for item in items if item.get_closest_marker("slurm") is None]
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
+def concerns_r(node):
+    return R_TESTS in node.path.parents or node.get_closest_marker("r") is not None
+
+
+def fail_if_skipped(report, node):
+    """Turn a skip for want of R into a failure where set-up found all of R's packages."""
+    if R_IS_REQUIRED and report.skipped and not hasattr(report, "wasxfail") and concerns_r(node):
+        report.outcome = "failed"
+        report.longrepr = f"{node.nodeid} was skipped, but R is required (FUSEDLR_REQUIRE_R=1): {report.longrepr[-1]}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    outcome = yield
+    fail_if_skipped(outcome.get_result(), item)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    outcome = yield
+    fail_if_skipped(outcome.get_result(), collector)

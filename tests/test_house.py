@@ -1,0 +1,157 @@
+"""The house rules, read off the source: who may import whom, which words live where, how long a function may be."""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "fusedlr"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = ("fusedlr", "tests", "workflow", "benchmarks", "docs", "paper", ".github", ".ci")
+TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", ".yml", ".cff", ".sh", ".tex", ""}
+
+# Rooms from the ground up. A room may import its own floor and the floors below.
+FLOORS = (
+    {"exceptions", "inputs", "parallel", "tasks"},
+    {"objective"},
+    {"admm", "newton", "optimality", "pattern"},
+    {"formula", "grid", "inference", "limits", "plots", "results", "storage", "summary", "tuning"},
+    {"model"},
+    {"r"},
+    {"study"},
+)
+
+# Packages that must not be needed by `import fusedlr` have one home each.
+HOMES = {
+    "rpy2": lambda path: path.parts[0] == "r",
+    "matplotlib": lambda path: path.as_posix() in ("plots.py", "study/figures.py"),
+    "seaborn": lambda path: path.as_posix() in ("plots.py", "study/figures.py"),
+    "snakemake": lambda path: False,
+}
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"), filename=name_of(path))
+
+
+def room_of(path):
+    """The part of the package that a file belongs to: a module or a folder directly under fusedlr."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(path):
+    """Full names of all that a file imports, wherever in the file the import stands."""
+    here = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = here[: len(here) - node.level + 1] if node.level else ()
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def rooms_imported(path):
+    rooms = {name.split(".")[1] for name in imports(path) if name.startswith("fusedlr.")}
+    known = {room_of(module) for module in MODULES}
+    return (rooms & known) - {room_of(path)}
+
+
+def python_files():
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def texts():
+    inside = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
+    files = [path for path in [*sorted(ROOT.iterdir()), *inside] if path.is_file() and path.suffix in TEXTS]
+    return [path for path in files if path.name != "_newton.cpp" and not path.name.startswith(".git")]
+
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+def test_every_room_has_its_floor():
+    rooms = {room_of(path) for path in MODULES} - {"__init__"}
+    assert rooms <= set().union(*FLOORS), "give the new module a place in FLOORS"
+
+
+@each_module
+def test_imports_point_down(path):
+    if room_of(path) == "__init__":
+        assert not rooms_imported(path), "import fusedlr must stay fast: import on first use"
+        return
+    level = next(i for i, floor in enumerate(FLOORS) if room_of(path) in floor)
+    assert rooms_imported(path) <= set().union(*FLOORS[: level + 1])
+
+
+def test_imports_make_no_circle():
+    below = {}
+    for path in MODULES:
+        below.setdefault(room_of(path), set()).update(rooms_imported(path))
+    TopologicalSorter(below).prepare()
+
+
+def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
+    assert rooms_imported(PACKAGE / "optimality.py") <= {"objective", "tasks"}
+    for path in MODULES:
+        if room_of(path) in ("newton", "admm", "grid"):
+            assert "optimality" not in rooms_imported(path), name_of(path)
+
+
+@each_module
+def test_heavy_packages_stay_in_their_homes(path):
+    found = {name.split(".")[0] for name in imports(path)}
+    for package in found & set(HOMES):
+        assert HOMES[package](path.relative_to(PACKAGE)), f"{package} has another home"
+
+
+@each_module
+def test_letters_of_the_paper_stay_in_admm(path):
+    if path.name == "admm.py":
+        return
+    for node in ast.walk(tree_of(path)):
+        name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None) or ""
+        assert not {"chi", "zeta", "xi", "gamma"} & set(str(name).split("_")), f"line {node.lineno}: {name}"
+
+
+@each_module
+def test_library_does_not_print(path):
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    assert [call.lineno for call in calls if getattr(call.func, "id", None) == "print"] == []
+
+
+def lines_of(function):
+    docstring = ast.get_docstring(function, clean=False)
+    return function.end_lineno - function.lineno + 1 - (docstring.count("\n") + 1 if docstring else 0)
+
+
+def test_functions_fit_on_a_screen():
+    functions = [
+        (lines_of(node), f"{name_of(path)}:{node.lineno} {node.name}")
+        for path in python_files()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    assert [(lines, where) for lines, where in functions if lines > 45] == []
+
+
+@pytest.mark.parametrize(("what", "pattern"), [
+    ("path of one machine", r"(?<![\w.$}])/(home|root|tmp|work|Users)/[\w.]"),
+    ("unfinished mark", r"\b(TO[D]O|FIX[M]E|X[X]X)\b"),
+    ("mark of a merge", r"^(<{7}|>{7}) "),
+])
+def test_no_text_holds(what, pattern):
+    found = [
+        f"{name_of(path)}:{number}: {line.strip()[:100]}"
+        for path in texts()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(pattern, line)
+    ]
+    assert found == [], what

@@ -1,0 +1,96 @@
+"""What is installed, what importing it costs, and what a source distribution holds."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import fusedlr
+
+ROOT = Path(__file__).parents[1]
+NOT_NEEDED = ("matplotlib", "seaborn", "rpy2", "snakemake", "statsmodels", "tqdm", "patsy")
+
+
+def python(code, *arguments):
+    done = subprocess.run([sys.executable, *arguments, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_version_is_that_of_the_installed_package():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", fusedlr.__version__)
+    assert version("fusedlr") == fusedlr.__version__
+
+
+def test_changelog_and_citation_name_the_version():
+    assert f"## {fusedlr.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"version: {fusedlr.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_import_needs_no_heavy_package():
+    loaded = python("import sys, fusedlr; print(*sorted(sys.modules))").stdout.split()
+    assert not set(NOT_NEEDED) & set(loaded)
+
+
+def test_fitting_needs_no_plots_and_no_r():
+    code = """
+import sys
+import numpy as np
+from fusedlr import FusedLogit
+rng = np.random.default_rng(1)
+FusedLogit(rng.integers(0, 2, (30, 2)), rng.normal(size=(30, 3))).fit(l1=1.0, l2=0.1, fusion=0.5).params
+print(*sorted(sys.modules))
+"""
+    assert not {"matplotlib", "seaborn", "rpy2", "snakemake"} & set(python(code).stdout.split())
+
+
+def test_import_takes_less_than_half_a_second_over_numpy_and_pandas():
+    code = """
+import time
+import numpy, pandas
+start = time.process_time()
+import fusedlr
+from fusedlr import FusedLogit, Grid, TaskGraph
+print(time.process_time() - start)
+"""
+    assert float(python(code).stdout) < 0.5
+
+
+def test_public_names_can_be_imported():
+    for name in fusedlr.__all__:
+        assert getattr(fusedlr, name).__module__.startswith("fusedlr.")
+    with pytest.raises(AttributeError, match="no attribute 'fused_logit'"):
+        fusedlr.fused_logit
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    """Names of the files in a source distribution made from a copy of the tree."""
+    copy = tmp_path_factory.mktemp("sdist") / "fusedlr"
+    unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_newton.cpp", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, copy, ignore=unwanted)
+    command = "import setuptools.build_meta as backend; print(backend.build_sdist('dist'))"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=copy)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(copy / "dist" / done.stdout.split()[-1]) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_source_distribution_holds_all_that_a_build_needs(sdist):
+    newton = {path.name for path in (ROOT / "fusedlr/newton").iterdir() if path.suffix in (".pyx", ".cpp", ".hpp")}
+    assert {f"fusedlr/newton/{name}" for name in newton - {"_newton.cpp"}} <= sdist
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "setup.py"} <= sdist
+
+
+def test_source_distribution_holds_every_module(sdist):
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "fusedlr").rglob("*.py")}
+    assert modules <= sdist
+
+
+def test_source_distribution_holds_no_build_product(sdist):
+    assert not [name for name in sdist if name.endswith((".so", ".pyc", "_newton.cpp"))]

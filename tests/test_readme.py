@@ -1,0 +1,39 @@
+"""The example in README.md runs as it stands and prints what stands below it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def blocks():
+    """Fenced blocks of the README in order, as (language, text)."""
+    text = README.read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def example():
+    """The first Python block and the text block after it."""
+    kinds = [kind for kind, _ in blocks()]
+    start = kinds.index("python")
+    end = kinds.index("text", start)
+    return blocks()[start][1], blocks()[end][1]
+
+
+def without_trailing_blanks(text):
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_example_prints_what_the_readme_shows(tmp_path):
+    code, printed = example()
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert without_trailing_blanks(done.stdout) == without_trailing_blanks(printed)
+
+
+def test_links_lead_somewhere():
+    text = README.read_text(encoding="utf-8")
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
+    assert [target for target in targets if target and not (README.parent / target).exists()] == []
