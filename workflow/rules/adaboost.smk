@@ -3,7 +3,7 @@ rule adaboost:
         "results/data/{case}/{instance}.npz",
     output:
         margins="results/adaboost/{case}/{instance}.npz",
-        seconds="results/adaboost/{case}/{instance}.csv",
+        seconds="results/adaboost/{case}/{instance}.seconds.csv",
     log:
         "results/logs/adaboost/{case}/{instance}.log",
     params:

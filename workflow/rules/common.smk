@@ -2,8 +2,8 @@
 import ast
 import hashlib
 import shlex
+import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import jsonschema
@@ -14,8 +14,9 @@ HOME = Path(workflow.basedir)
 
 
 def refuse_foreign_python():
-    """Stop at once where jobs would not find the package."""
-    if find_spec("fusedlr") is None:
+    """Stop at once where jobs would not find the package, which they look for as this does."""
+    tried = subprocess.run([sys.executable, "-c", "import fusedlr.study"], cwd=HOME / "workflow/scripts", capture_output=True)
+    if tried.returncode:
         raise WorkflowError(
             f"fusedlr is not installed for {sys.executable}; run 'make study' once, "
             "then '. .venv/bin/activate' before 'snakemake --cores N'"

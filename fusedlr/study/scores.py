@@ -1,0 +1,83 @@
+"""What a fitted model is judged by: test error, and its distance from the truth."""
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+__all__ = ["COLUMNS", "bayes_risk", "distances", "error_of_margins", "score_instance"]
+
+COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
+           "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
+           "l2_largest_tied", "one_class_tasks"]
+
+
+def error_of_margins(margins, Y):
+    """Share of wrong labels over all rows and tasks; a margin above 0 predicts yes."""
+    return float(np.mean((margins > 0) != (Y == 1)))
+
+
+def bayes_risk(coefs, X):
+    """Least error that any classifier can expect on these rows, under the true coefficients (1 + d, t)."""
+    chance = expit(coefs[0] + X @ coefs[1:])
+    return float(np.minimum(chance, 1 - chance).mean())
+
+
+def distances(params, coefs):
+    """Euclidean distance from the truth over its zeros and over its non-zeros, each divided by their count.
+
+    Intercepts are left out.
+
+    Returns
+    -------
+    zero, nonzero : float
+    """
+    apart, zero = params[1:] - coefs[1:], coefs[1:] == 0
+    return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
+
+
+def score_instance(data, fits, boosted=None):
+    """Score every model of one instance.
+
+    Parameters
+    ----------
+    data : dict of str to ndarray
+        An instance, as :func:`fusedlr.study.simulate.simulate` returns it.
+    fits : dict
+        ``choices`` (DataFrame with a column ``size``, one row a size and model),
+        ``params`` (sizes, models, 101, 4), in the order of ``choices``, and
+        ``seconds`` by size.
+    boosted : dict, optional
+        ``margins`` (sizes, rows, 4) on the test rows, ``sizes``, and ``seconds`` by size.
+
+    Returns
+    -------
+    DataFrame
+        One row a size and model, with the columns of ``COLUMNS`` that the instance knows.
+    """
+    rows = _linear_rows(data, fits)
+    if boosted is not None:
+        rows = pd.concat([rows, _boosted_rows(data, boosted)], ignore_index=True)
+    rows["bayes_risk"] = bayes_risk(data["coefs"], data["X_test"])
+    rows["one_class_tasks"] = [_one_class_tasks(data["Y_train"][:size]) for size in rows["size"]]
+    return rows.sort_values("size", kind="stable", ignore_index=True)
+
+
+def _linear_rows(data, fits):
+    rows = fits["choices"].copy()
+    params = fits["params"].reshape(len(rows), *fits["params"].shape[2:])
+    rows["test_error"] = [error_of_margins(fit[0] + data["X_test"] @ fit[1:], data["Y_test"]) for fit in params]
+    rows["distance_zero"], rows["distance_nonzero"] = zip(*(distances(fit, data["coefs"]) for fit in params))
+    rows["seconds"] = rows["size"].map(fits["seconds"])
+    return rows
+
+
+def _boosted_rows(data, boosted):
+    return pd.DataFrame({
+        "size": boosted["sizes"], "model": "adaboost", "status": "boosted",
+        "test_error": [error_of_margins(margins, data["Y_test"]) for margins in boosted["margins"]],
+        "seconds": [boosted["seconds"][size] for size in boosted["sizes"]],
+    })
+
+
+def _one_class_tasks(Y):
+    return int((Y == Y[0]).all(axis=0).sum())
