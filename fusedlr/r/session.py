@@ -1,0 +1,351 @@
+"""One safe R session for each process.
+
+``call`` is the only way in. It takes the source of an R function and plain Python
+values, and hands back plain Python values; no R object and no rpy2 converter leaves
+this module except through ``call_raw``.
+
+- R starts at the first call, never at import: ``--vanilla``, so that no profile and no
+  saved workspace of the working directory leaks in, and with one BLAS thread.
+- ``.rlib`` of the project, ``.rlib`` of the working directory and the folders in
+  ``$FUSEDLR_RLIB`` come first on R's library path.
+- What R prints goes to the logger ``fusedlr.r``. R's warnings become ``RWarning``, R's
+  errors ``RError``, both in R's own words. Ctrl-C stops R and raises KeyboardInterrupt.
+- R lives in the main thread. Other threads are refused, because R would crash.
+- A process forked from one with a live R gets a copy that works (R's own ``mclapply``
+  does the same), unless the fork happened in the middle of a call or in another thread:
+  then it is refused. Spawned processes start an R of their own.
+- An R that somebody started before through rpy2 is used as it is.
+"""
+
+import atexit
+import logging
+import os
+import signal
+import threading
+import warnings
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package", "versions"]
+
+logger = logging.getLogger("fusedlr.r")
+
+_OPTIONS = ("rpy2", "--quiet", "--vanilla", "--no-save")
+_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+
+# Runs a function and reports how it went, so that nothing is read off the console.
+_GUARD = """
+function(f, arguments) {
+    heard <- character()
+    report <- function(how, e) {
+        where <- conditionCall(e)[[1L]]
+        list(how = how, message = conditionMessage(e), where = if (is.name(where)) as.character(where) else "",
+             warnings = heard)
+    }
+    tryCatch(
+        withCallingHandlers({
+            value <- do.call(f, arguments, quote = TRUE)
+            list(how = "returned", value = value, warnings = heard)
+        }, warning = function(w) {
+            heard <<- c(heard, conditionMessage(w))
+            invokeRestart("muffleWarning")
+        }),
+        error = function(e) report("failed", e),
+        interrupt = function(e) list(how = "interrupted", warnings = heard)
+    )
+}
+"""
+
+
+class RError(RuntimeError):
+    """R stopped with an error, or cannot be used from here; the message holds R's words."""
+
+
+class RMissingError(RError):
+    """R, rpy2 or an R package is not installed."""
+
+
+class RWarning(UserWarning):
+    """A warning of R, in R's words."""
+
+
+class _State:
+    """What this process knows of its R."""
+
+    rinterface = None
+    guard = None
+    thread = None
+    in_call = False
+    refused = None
+
+
+_state = _State()
+
+
+def call(function, packages=(), **arguments):
+    """Value of an R function as plain Python.
+
+    Parameters
+    ----------
+    function : str
+        Source of an R function.
+    packages : sequence of str
+        R packages to attach first.
+    **arguments
+        None, numbers, strings, arrays of numbers (1 or 2 dimensions), lists of
+        strings, or dicts of these (named lists).
+
+    Returns
+    -------
+    object
+        Numeric and logical vectors as arrays (NA as nan), matrices as 2-d arrays,
+        strings as lists (NA as None), named lists as dicts, other lists as lists.
+        A factor is refused: turn it into codes or strings in R.
+    """
+    return _to_python(call_raw(function, packages, **arguments))
+
+
+def call_raw(function, packages=(), **arguments):
+    """Value of an R function as rpy2's low-level object; otherwise like ``call``."""
+    rinterface = _running()
+    with _console_to_logger(), _one_call():
+        for package in packages:
+            _attach(package)
+        named = _named_list({name: _to_r(value) for name, value in arguments.items()})
+        outcome = _state.guard(_evaluated(function), named)
+    return _checked(rinterface, outcome)
+
+
+def has_package(name):
+    """Whether R is here and has a package of this name."""
+    try:
+        return bool(call("function(name) requireNamespace(name, quietly = TRUE)", name=name)[0])
+    except RMissingError:
+        return False
+
+
+def versions(*packages):
+    """Versions of R, rpy2 and R packages, as a dict of str."""
+    from importlib.metadata import version
+
+    found = call("function(names) vapply(names, function(p) as.character(packageDescription(p)$Version), '')",
+                 names=list(packages))
+    r_version = call("function() paste(R.version$major, R.version$minor, sep = '.')")[0]
+    return {"R": r_version, "rpy2": version("rpy2"), **dict(zip(packages, found))}
+
+
+def _running():
+    """rpy2's low-level module with R started, or an error that says why not."""
+    if _state.refused:
+        raise RError(_state.refused)
+    if threading.current_thread() is not threading.main_thread():
+        raise RError(f"R runs in the main thread only, and this call comes from thread "
+                     f"{threading.current_thread().name!r}: use processes instead of threads")
+    if _state.rinterface is None:
+        _start()
+    return _state.rinterface
+
+
+def _start():
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with _single_blas_thread():
+            _state.rinterface = _initialised()
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+    _state.thread = threading.get_ident()
+    os.register_at_fork(after_in_child=_after_fork)
+    with _console_to_logger():
+        _state.guard = _evaluated(_GUARD)
+    call_raw("function(folders) .libPaths(c(folders, .libPaths()))", folders=_library_folders())
+
+
+def _initialised():
+    try:
+        from rpy2.rinterface_lib import embedded
+    except ImportError as error:
+        raise RMissingError(f"rpy2 is not installed or does not fit the installed R: run make setup ({error})") from error
+    except Exception as error:
+        raise RMissingError(f"R was not found: run make setup ({error})") from error
+    if not embedded.isinitialized():
+        embedded.set_initoptions(_OPTIONS)
+    try:
+        from rpy2 import rinterface
+        with _console_to_logger():
+            rinterface.initr(interactive=False)
+    except Exception as error:
+        raise RMissingError(f"R could not be started: run make setup ({error})") from error
+    # Removes R's temporary folder; rpy2 does so itself only for one of its two ways to start.
+    atexit.register(rinterface.endr, 0)
+    return rinterface
+
+
+def _after_fork():
+    """Decide in a forked child whether its copy of R is whole."""
+    atexit.unregister(_state.rinterface.endr)  # the temporary folder belongs to the parent
+    if _state.in_call or threading.get_ident() != _state.thread:
+        _state.refused = ("this process was forked from one whose R was at work or lives in another thread, so its "
+                          "copy of R is broken: start processes with multiprocessing's 'spawn' method")
+
+
+@contextmanager
+def _one_call():
+    _state.in_call = True
+    try:
+        yield
+    finally:
+        _state.in_call = False
+
+
+@contextmanager
+def _single_blas_thread():
+    """Let a BLAS that is loaded with R read that it has one thread, unless the user said otherwise."""
+    added = [name for name in _THREAD_VARIABLES if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+@contextmanager
+def _console_to_logger():
+    """Send what R prints to the logger for the length of one call, and leave rpy2 as it was."""
+    from rpy2.rinterface_lib import callbacks
+
+    saved = callbacks.consolewrite_print, callbacks.consolewrite_warnerror
+    printed, complained = _Lines(logging.INFO), _Lines(logging.WARNING)
+    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = printed.write, complained.write
+    try:
+        yield
+    finally:
+        callbacks.consolewrite_print, callbacks.consolewrite_warnerror = saved
+        printed.flush()
+        complained.flush()
+
+
+class _Lines:
+    """Collects R's fragments of text and logs them line by line."""
+
+    def __init__(self, level):
+        self.level = level
+        self.text = ""
+
+    def write(self, text):
+        *lines, self.text = (self.text + text).split("\n")
+        for line in lines:
+            logger.log(self.level, "%s", line)
+
+    def flush(self):
+        if self.text:
+            logger.log(self.level, "%s", self.text)
+        self.text = ""
+
+
+def _library_folders():
+    named = os.environ.get("FUSEDLR_RLIB", "").split(os.pathsep)
+    project = Path(__file__).resolve().parents[2] / ".rlib"
+    folders = [*(Path(name) for name in named if name), Path.cwd() / ".rlib", project]
+    return [str(folder.resolve()) for folder in folders if folder.is_dir()]
+
+
+def _attach(package):
+    found = _state.guard(_evaluated("""
+        function(name) {
+            found <- requireNamespace(name, quietly = TRUE)
+            if (found) suppressPackageStartupMessages(library(name, character.only = TRUE))
+            found
+        }"""), _named_list({"name": _to_r(package)}))
+    if not _checked(_state.rinterface, found)[0]:
+        raise RMissingError(f"R's package {package!r} is not installed: run make setup")
+
+
+@lru_cache(maxsize=None)
+def _evaluated(source):
+    return _state.rinterface.evalr(source)
+
+
+def _checked(rinterface, outcome):
+    """The value inside an outcome of the guard; its warnings and errors raised in Python."""
+    parts = dict(zip(outcome.names, outcome))
+    for message in parts["warnings"]:
+        warnings.warn(message, RWarning, stacklevel=4)
+    how = parts["how"][0]
+    if how == "interrupted":
+        raise KeyboardInterrupt
+    if how == "failed":
+        where = parts["where"][0]
+        raise RError(f"R stopped{f' in {where}()' if where else ''}: {parts['message'][0].strip()}")
+    return parts.get("value", rinterface.NULL)
+
+
+def _to_r(value):
+    rinterface = _state.rinterface
+    if value is None:
+        return rinterface.NULL
+    if isinstance(value, dict):
+        return _named_list({name: _to_r(item) for name, item in value.items()})
+    if isinstance(value, (bool, np.bool_)):
+        return rinterface.BoolSexpVector([bool(value)])
+    if isinstance(value, (int, np.integer)):
+        return rinterface.IntSexpVector([int(value)])
+    if isinstance(value, str):
+        return rinterface.StrSexpVector([value])
+    if isinstance(value, rinterface.Sexp):
+        return value
+    return _vector_to_r(value)
+
+
+def _vector_to_r(values):
+    rinterface = _state.rinterface
+    if isinstance(values, (list, tuple)) and all(item is None or isinstance(item, str) for item in values):
+        return rinterface.StrSexpVector([rinterface.NA_Character if item is None else item for item in values])
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim > 2:
+        raise TypeError(f"R takes numbers, strings and arrays of up to two dimensions, found {type(values).__name__}")
+    if array.dtype.kind == "f" or array.dtype.itemsize > 4 or array.dtype.kind == "u":
+        kind, dtype = rinterface.FloatSexpVector, np.float64
+    else:
+        kind, dtype = rinterface.IntSexpVector, np.int32
+    vector = kind.from_memoryview(memoryview(np.ascontiguousarray(array.ravel(order="F"), dtype=dtype)))
+    if array.ndim == 2:
+        vector.do_slot_assign("dim", rinterface.IntSexpVector(array.shape))
+    return vector
+
+
+def _named_list(items):
+    rinterface = _state.rinterface
+    vector = rinterface.ListSexpVector(list(items.values()))
+    vector.do_slot_assign("names", rinterface.StrSexpVector(list(items)))
+    return vector
+
+
+def _to_python(value):
+    rinterface = _state.rinterface
+    if value.rid == rinterface.NULL.rid:
+        return None
+    if isinstance(value, rinterface.ListSexpVector):
+        items = [_to_python(item) for item in value]
+        return items if value.names.rid == rinterface.NULL.rid else dict(zip(value.names, items))
+    if isinstance(value, rinterface.StrSexpVector):
+        return [None if item is rinterface.NA_Character else str(item) for item in value]
+    if "levels" in tuple(value.list_attrs()):
+        raise TypeError("a factor must be turned into codes or strings in R before it comes to Python")
+    return _numbers(value)
+
+
+def _numbers(vector):
+    """A numeric or logical R vector as an array of its own memory."""
+    rinterface = _state.rinterface
+    array = np.array(vector.memoryview(), order="F")
+    if isinstance(vector, rinterface.FloatSexpVector):
+        return array
+    missing = array == np.iinfo(np.int32).min
+    if missing.any():
+        return np.where(missing, np.nan, array)
+    return array.astype(bool) if isinstance(vector, rinterface.BoolSexpVector) else array

@@ -1,0 +1,171 @@
+"""R's ada through rpy2 gives the margins of R's ada by itself, and defined answers at the edges."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fusedlr.r import session
+from fusedlr.r.ada import ONE_CLASS_MARGIN, boost
+
+from .conftest import ROOT, simulated
+
+pytestmark = pytest.mark.r
+
+
+def plain_margins(folder, problems):
+    """Margins of the plain call, made by Rscript, for (X, y, X_new, seeds) in turn."""
+    folders = []
+    for number, (X, y, X_new, seeds) in enumerate(problems):
+        place = folder / str(number)
+        place.mkdir()
+        parts = {"size": np.array([X.shape[0], *seeds], dtype=float), "X": X, "y": y, "X_new": X_new}
+        for name, values in parts.items():
+            values.ravel(order="F").tofile(place / name)
+        folders.append(place)
+    script = Path(__file__).with_name("plain_ada.R")
+    paths = os.pathsep.join([os.environ.get("FUSEDLR_RLIB", ""), str(ROOT / ".rlib")])
+    subprocess.run([shutil.which("Rscript"), "--vanilla", str(script), *map(str, folders)], check=True, timeout=600,
+                   env={**os.environ, "R_LIBS": paths}, capture_output=True)
+    return [np.fromfile(place / "margins") for place in folders]
+
+
+def check_identity(folder, sizes, n_features):
+    problems, ours = [], []
+    for size in sizes:
+        X, Y, X_new = simulated(size, n_features, n_tasks=1, seed=size)
+        result = boost(X, Y, X_new, seed=size)
+        problems.append((X, Y[:, 0], X_new, result.settings["seeds"][0]))
+        ours.append(result.margins[:, 0])
+    for mine, plain in zip(ours, plain_margins(folder, problems)):
+        np.testing.assert_array_equal(mine, plain)
+
+
+def test_margins_are_bit_identical_to_the_plain_call_in_an_r_of_its_own(tmp_path):
+    check_identity(tmp_path, [25, 50, 100, 200], n_features=30)
+
+
+@pytest.mark.slow
+def test_margins_are_bit_identical_at_the_study_s_largest_size(tmp_path):
+    check_identity(tmp_path, [200, 400], n_features=100)
+
+
+def test_margins_are_bit_identical_for_a_single_feature(tmp_path):
+    check_identity(tmp_path, [60], n_features=1)
+
+
+def test_our_arguments_are_the_defaults_of_the_packages_except_for_iterations():
+    X, Y, X_new = simulated(30, n_tasks=1)
+    settings = boost(X, Y, X_new, seed=1).settings
+    defaults = session.call("""function() {
+        f <- formals(utils::getS3method("ada", "default", envir = asNamespace("ada")))
+        list(loss = eval(f$loss)[1], type = eval(f$type)[1], nu = eval(f$nu), bag.frac = eval(f$bag.frac),
+             model.coef = eval(f$model.coef), bag.shift = eval(f$bag.shift), max.iter = eval(f$max.iter),
+             delta = eval(f$delta), verbose = eval(f$verbose))
+    }""", packages=["ada"])
+    assert {name: value[0] for name, value in defaults.items()} | {"iter": 200} == settings["arguments"]
+    control = session.call("function() rpart::rpart.control()")
+    printing_only = {"xval": 0, "maxcompete": 0, "maxsurrogate": 0}
+    assert {name: value[0] for name, value in control.items()} | printing_only == settings["control"]
+
+
+def test_settings_tell_versions_seeds_and_random_numbers_and_go_into_json():
+    X, Y, X_new = simulated(30)
+    settings = boost(X, Y, X_new, seed=3, iterations=5).settings
+    assert set(settings["versions"]) == {"R", "rpy2", "ada", "rpart"}
+    assert settings["rng"] == ["Mersenne-Twister", "Inversion", "Rejection"]
+    assert len(settings["seeds"]) == 2 and all(0 <= s < 2**31 for pair in settings["seeds"] for s in pair)
+    assert settings["arguments"]["iter"] == 5
+    assert json.loads(json.dumps(settings)) == settings
+
+
+def test_the_same_seed_gives_the_same_margins_whatever_ran_before():
+    X, Y, X_new = simulated(60)
+    first = boost(X, Y, X_new, seed=11, iterations=20).margins
+    session.call("function() { RNGkind('Wichmann-Hill'); set.seed(1); runif(3) }")
+    boost(X, Y, X_new, seed=12, iterations=5)
+    np.testing.assert_array_equal(boost(X, Y, X_new, seed=11, iterations=20).margins, first)
+    session.call("function() RNGkind('default', 'default', 'default')")
+
+
+def test_a_seed_sequence_and_its_number_agree_and_are_left_untouched():
+    X, Y, X_new = simulated(60)
+    sequence = np.random.SeedSequence(11)
+    margins = boost(X, Y, X_new, seed=sequence, iterations=20).margins
+    np.testing.assert_array_equal(margins, boost(X, Y, X_new, seed=11, iterations=20).margins)
+    assert sequence.n_children_spawned == 0
+    child = np.random.SeedSequence(11).spawn(1)[0]
+    assert not np.array_equal(margins, boost(X, Y, X_new, seed=child, iterations=20).margins)
+
+
+def test_random_numbers_of_the_user_s_r_are_left_as_they_were():
+    X, Y, X_new = simulated(40)
+    draw = "function() { set.seed(5); runif(1) }"
+    session.call(draw)
+    expected = session.call("function() runif(2)")
+    session.call(draw)
+    boost(X, Y, X_new, seed=1, iterations=5)
+    np.testing.assert_array_equal(session.call("function() runif(2)"), expected)
+
+
+def test_a_task_does_not_depend_on_the_tasks_beside_it():
+    X, Y, X_new = simulated(60)
+    alone = boost(X, Y[:, 0], X_new, seed=2, iterations=20).margins
+    assert alone.shape == (200, 1)
+    np.testing.assert_array_equal(alone[:, 0], boost(X, Y, X_new, seed=2, iterations=20).margins[:, 0])
+
+
+def test_rows_without_a_label_are_left_out_for_that_task():
+    X, Y, X_new = simulated(80)
+    holed = Y.copy()
+    holed[60:, 0] = np.nan
+    result = boost(X, holed, X_new, seed=4, iterations=20).margins
+    np.testing.assert_array_equal(result[:, 0], boost(X[:60], Y[:60], X_new, seed=4, iterations=20).margins[:, 0])
+    np.testing.assert_array_equal(result[:, 1], boost(X, Y, X_new, seed=4, iterations=20).margins[:, 1])
+
+
+def test_one_class_gives_a_constant_margin_with_its_sign():
+    X, Y, X_new = simulated(30, n_tasks=3)
+    Y[:, 0], Y[:, 2] = 1, np.where(np.arange(30) < 5, np.nan, 0)
+    result = boost(X, Y, X_new, seed=4, iterations=5)
+    assert (result.margins[:, 0] == ONE_CLASS_MARGIN).all()
+    assert (result.margins[:, 2] == -ONE_CLASS_MARGIN).all()
+    assert result.settings["one_class"] == [0, 2]
+
+
+@pytest.mark.parametrize("n_rows", [3, 4, 10, 25])
+def test_too_few_rows_to_split_give_a_constant_margin(n_rows):
+    X, Y, X_new = simulated(n_rows, n_tasks=1)
+    Y[:, 0] = 0
+    Y[0] = 1
+    margins = boost(X, Y, X_new, seed=4, iterations=30).margins
+    assert np.isfinite(margins).all() and np.ptp(margins) == 0
+
+
+def test_smaller_trees_split_where_the_default_does_not():
+    X, Y, X_new = simulated(25, n_tasks=1)
+    result = boost(X, Y, X_new, seed=4, iterations=30, control={"minsplit": 6})
+    assert np.ptp(result.margins) > 0
+    assert result.settings["control"]["minbucket"] == 2
+
+
+@pytest.mark.parametrize("change, word", [
+    ({"X": [[1.0], [np.nan]]}, "X must be finite"),
+    ({"Y": [[0.0], [2.0]]}, "Y must hold 0, 1 or nan"),
+    ({"Y": [[np.nan], [np.nan]]}, "observed label"),
+    ({"Y": [[0.0], [1.0], [1.0]]}, "one row for each of the 2 rows"),
+    ({}, "bags of at least 2 rows"),
+    ({"X_new": [[1.0, 2.0]]}, "X_new must have the 1 columns"),
+    ({"seed": -1}, "seed must be"),
+    ({"iterations": 0}, "iterations must be"),
+    ({"bag_frac": 2}, "bag_frac must lie"),
+    ({"control": {"cpp": 1}}, "rpart.control, found .'cpp'."),
+])
+def test_bad_input_is_told_in_words(change, word):
+    good = {"X": [[1.0], [2.0]], "Y": [[0.0], [1.0]], "X_new": [[1.0]], "seed": 1}
+    with pytest.raises(ValueError, match=word):
+        boost(**{**good, **change})
