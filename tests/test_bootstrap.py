@@ -1,0 +1,144 @@
+"""Set-up chooses its route, its packages and its words rightly, on machines made of stand-in commands."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+BOOTSTRAP = Path(__file__).parents[1] / "workflow/bootstrap"
+
+
+class Machine:
+    """A folder with the set-up script and stand-ins for the commands that it asks of a system."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "FUSEDLR_"))}
+        self.environment.update(FUSEDLR_PYTHON=sys.executable, PATH=f"{folder}/bin:{os.environ['PATH']}")
+        (folder / "bin").mkdir()
+        (folder / "workflow").mkdir()
+        shutil.copy(BOOTSTRAP, folder / "workflow")
+        self.command("dpkg-query", "echo installed")
+        self.command("apt-get", 'echo "$@" >>asked; exit 1')
+        self.command("sudo", "exit 1")
+        self.command("id", "echo 1000")
+        self.command("Rscript", "printf 4.2.2")
+
+    def command(self, name, body):
+        path = self.folder / "bin" / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+
+    def setup(self, *options, **settings):
+        return subprocess.run(
+            [self.folder / "workflow/bootstrap", *options], env={**self.environment, **settings},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/",
+        )
+
+    def plan(self, **settings):
+        done = self.setup("--plan", **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+class SmallIndex(BaseHTTPRequestHandler):
+    """A package index that knows setuptools."""
+
+    def do_GET(self):
+        known = self.path == "/simple/setuptools/"
+        self.send_response(200 if known else 404)
+        self.end_headers()
+        self.wfile.write(b'<a href="setuptools-80.0-py3-none-any.whl">setuptools</a>' if known else b"no")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def index():
+    server = HTTPServer(("127.0.0.1", 0), SmallIndex)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/simple"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_an_index_that_answers_is_used(machine, index):
+    assert "Python packages: from the package index" in machine.plan(PIP_INDEX_URL=index)
+
+
+def test_an_index_named_in_the_settings_of_pip_is_used(machine, index):
+    (machine.folder / "pip.conf").write_text(f"[global]\nindex-url = {index}/\n")
+    assert "from the package index" in machine.plan(PIP_CONFIG_FILE=str(machine.folder / "pip.conf"))
+
+
+@pytest.mark.parametrize("settings", [{"PIP_NO_INDEX": "1"}, {"FUSEDLR_ROUTE": "debian"}], ids=str)
+def test_an_index_that_is_not_wanted_is_left_alone(machine, index, settings):
+    assert "Python packages: Debian's own" in machine.plan(PIP_INDEX_URL=index, **settings)
+
+
+def test_a_server_that_is_no_index_does_not_count(machine, index):
+    assert "Debian's own" in machine.plan(PIP_INDEX_URL=index + "/elsewhere")
+
+
+@pytest.mark.slow
+def test_an_index_that_is_silent_costs_seconds(machine):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        start = time.monotonic()
+        assert "Debian's own" in machine.plan(PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+    assert time.monotonic() - start < 15
+
+
+@pytest.mark.parametrize(("r", "rpy2"), [("4.2.2", "==3.5.17"), ("4.4.3", "==3.5.17"), ("4.5.0", ">=3.6.6"), ("5.0.1", ">=3.6.6")])
+def test_release_of_rpy2_fits_r(machine, r, rpy2):
+    machine.command("Rscript", f"printf {r}")
+    assert f"rpy2: rpy2{rpy2}\n" in machine.plan(FUSEDLR_ROUTE="index")
+
+
+def test_missing_packages_are_named_where_nobody_may_install_them(machine):
+    machine.command("dpkg-query", 'case "$*" in *glmnet | *pandoc) exit 1 ;; *) echo installed ;; esac')
+    done = machine.setup(FUSEDLR_ROUTE="debian")
+    assert done.returncode == 1
+    assert "apt-get install --no-install-recommends pandoc r-cran-glmnet\n" in done.stderr
+    assert not (machine.folder / "asked").exists()
+    assert not (machine.folder / ".venv").exists()
+
+
+def test_root_installs_what_is_missing_and_failure_is_told(machine):
+    machine.command("id", "echo 0")
+    machine.command("dpkg-query", 'case "$*" in *pandoc) echo config-files ;; *) echo installed ;; esac')
+    done = machine.setup(FUSEDLR_ROUTE="index")
+    assert done.returncode == 1
+    assert "apt-get could not install them" in done.stderr
+    assert (machine.folder / "asked").read_text().splitlines()[-1].endswith(" pandoc")
+
+
+def test_debian_route_wants_more_system_packages(machine):
+    machine.command("dpkg-query", "exit 1")
+    wanted = {route: machine.plan(FUSEDLR_ROUTE=route).split("to install: ")[1].split("\n")[0] for route in ("index", "debian")}
+    assert "python3-statsmodels" in wanted["debian"].split()
+    assert "python3-statsmodels" not in wanted["index"].split()
+
+
+@pytest.mark.parametrize(("settings", "words"), [
+    ({"FUSEDLR_ROUTE": "pypi"}, "FUSEDLR_ROUTE must be 'index' or 'debian', not 'pypi'"),
+    ({"FUSEDLR_PYTHON": "no-such-python"}, "Python 3.10 or newer is needed"),
+])
+def test_bad_settings_are_refused_in_words(machine, settings, words):
+    done = machine.setup("--plan", **settings)
+    assert done.returncode == 1
+    assert words in done.stderr
