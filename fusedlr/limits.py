@@ -1,0 +1,237 @@
+"""Where a grid of penalties ends: the smallest l1 that leaves nothing, the smallest fusion that ties everything."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from . import objective
+from .pattern import fit_pattern
+from .tasks import TaskGraph
+
+__all__ = ["PenaltyLimits", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
+
+# Up to this many tasks every set of tasks is looked at; larger graphs that are neither chain nor ring take linear programs.
+_ALL_SETS = 12
+
+_TOL = 1e-10
+
+
+class PenaltyLimits(NamedTuple):
+    """Ends of a grid of penalties.
+
+    Attributes
+    ----------
+    l1 : float
+        Smallest l1 at which every coefficient is zero.
+    fusion : float
+        Smallest fusion at which all tasks are equal.
+    """
+
+    l1: float
+    fusion: float
+
+
+def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0):
+    """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal.
+
+    The first is taken at ``fusion``, the second at ``l1`` and ``l2``; see :func:`l1_limit`
+    and :func:`fusion_limit`.
+
+    Returns
+    -------
+    PenaltyLimits
+        A named tuple (l1, fusion).
+    """
+    return PenaltyLimits(l1_limit(data, tasks, penalty_factors, fusion),
+                         fusion_limit(data, tasks, penalty_factors, l1, l2))
+
+
+def l1_limit(data, tasks, penalty_factors=None, fusion=0.0):
+    """Smallest l1 at which every penalized coefficient is zero.
+
+    Intercepts, and features whose penalty factor is 0, are fitted first; the limit is
+    what it takes to hold the others at zero against the gradient that remains. It does
+    not depend on l2. Fusion helps to hold coefficients at zero, but it also moves the
+    intercepts, so the limit can fall or rise with fusion.
+
+    Parameters
+    ----------
+    data : objective.Data
+    tasks : TaskGraph
+    penalty_factors : array_like, shape (d,), optional
+    fusion : float or array_like, shape (1 + d,)
+
+    Returns
+    -------
+    float
+        0 if every feature is unpenalized.
+    """
+    factors = _factors(penalty_factors, data.n_features)
+    fusion = objective.Penalty.from_values(0.0, 0.0, fusion, data.n_features).fusion
+    held = np.flatnonzero(factors > 0)
+    if held.size == 0:
+        return 0.0
+    params = null_params(data, tasks, factors, fusion)
+    slopes = _gradient(data, params)[1 + held]
+    return float(np.max(_smallest_l1(slopes, fusion[1 + held], tasks) / factors[held]))
+
+
+def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0):
+    """Smallest fusion at which all tasks have the same coefficients and the same intercept.
+
+    In a graph of several parts that no edge joins, tasks of one part are equal. The
+    pooled model is fitted at l1 and l2 first; the limit is the least bound on the slope
+    of any edge such that slopes along the edges cancel the gradient of each task. With
+    l1 = l2 = 0 and separated pooled data that gradient tends to 0 and the limit says
+    little; give an l1 or l2 then.
+
+    Parameters
+    ----------
+    data : objective.Data
+    tasks : TaskGraph
+    penalty_factors : array_like, shape (d,), optional
+    l1, l2 : float or array_like, shape (1 + d,)
+
+    Returns
+    -------
+    float
+        0 if no two tasks are neighbours.
+    """
+    if not len(tasks.edges):
+        return 0.0
+    penalty = objective.Penalty.from_values(l1, l2, 0.0, data.n_features, penalty_factors)
+    params = _pooled_params(data, tasks, penalty)
+    slopes = _gradient(data, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
+    slack = np.where(params == 0, penalty.l1[:, None], 0.0)
+    return _smallest_fusion(slopes, slack, tasks)
+
+
+def null_params(data, tasks, factors, fusion):
+    """The fit of intercepts and unpenalized features, every other coefficient zero.
+
+    Parameters
+    ----------
+    data : objective.Data
+    tasks : TaskGraph
+    factors : ndarray, shape (d,)
+        Penalty factors; 0 leaves a feature in the fit.
+    fusion : ndarray, shape (1 + d,)
+
+    Returns
+    -------
+    ndarray, shape (1 + d, t)
+    """
+    free = np.r_[True, factors == 0]
+    params = np.zeros((1 + data.n_features, data.n_tasks))
+    if not fusion[free].any() or not len(tasks.edges):
+        pattern = np.full(params.shape, -1)
+        pattern[free] = np.arange(pattern[free].size).reshape(-1, data.n_tasks)
+        return fit_pattern(data, pattern).params
+    # A solver needs a column: one of zeros stands in where no feature is free.
+    X = data.X[:, free[1:]] if free[1:].any() else np.zeros((data.n_rows, 1))
+    rows = np.flatnonzero(free)
+    small = objective.Data(X, data.signs, data.weights, data.offset)
+    penalty = objective.Penalty.from_values(0.0, 0.0, np.resize(fusion[rows], 1 + X.shape[1]), X.shape[1])
+    params[rows] = _solve(small, penalty, tasks)[:len(rows)]
+    return params
+
+
+def _factors(penalty_factors, n_features):
+    return np.ones(n_features) if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
+
+
+def _gradient(data, params):
+    return objective.gradient(data, objective.loss_derivatives(data, objective.linear_predictor(data, params))[0])
+
+
+def _pooled_params(data, tasks, penalty):
+    """The fit in which all tasks of a connected part are equal."""
+    params = np.empty((1 + data.n_features, data.n_tasks))
+    parts = tasks.components()
+    for part in range(parts.max() + 1):
+        members = np.flatnonzero(parts == part)
+        shared = objective.Penalty(len(members) * penalty.l1, len(members) * penalty.l2, np.zeros_like(penalty.l1))
+        params[:, members] = _solve(_stacked(data, members), shared, TaskGraph.chain(1))
+    return params
+
+
+def _stacked(data, members):
+    """All labels of some tasks as one task."""
+    columns = [getattr(data, name)[:, members].T.reshape(-1, 1) for name in ("signs", "weights", "offset")]
+    return objective.Data(np.tile(data.X, (len(members), 1)), *columns)
+
+
+def _solve(data, penalty, tasks):
+    from .newton import solve_newton
+
+    return solve_newton(data, penalty, tasks, tol=_TOL).params
+
+
+def _smallest_l1(slopes, fusion, tasks):
+    """For each row, the smallest l1 that with the row's fusion cancels the slopes.
+
+    By the co-area formula it is enough to look at sets of tasks: the slopes of a set
+    must not exceed l1 times its size plus fusion times the weight of the edges that leave it.
+    """
+    if not fusion.any() or not len(tasks.edges):
+        return np.abs(slopes).max(axis=1)
+    sets = _sets(tasks)
+    if sets is None:
+        return np.array([_smallest_by_program(row, None, bound, tasks) for row, bound in zip(slopes, fusion)])
+    excess = np.abs(slopes @ sets.T) - np.outer(fusion, _cuts(sets, tasks))
+    return np.maximum((excess / sets.sum(axis=1)).max(axis=1), 0.0)
+
+
+def _smallest_fusion(slopes, slack, tasks):
+    """The smallest fusion that cancels the slopes of every row, where zeros give ``slack`` to each task."""
+    sets = _sets(tasks)
+    if sets is None:
+        return max(_smallest_by_program(row, free, None, tasks) for row, free in zip(slopes, slack))
+    cuts = _cuts(sets, tasks)
+    sets, cuts = sets[cuts > 0], cuts[cuts > 0]
+    excess = np.abs(slopes @ sets.T) - slack @ sets.T
+    return float(max(0.0, (excess / cuts).max()))
+
+
+def _sets(tasks):
+    """Sets of tasks that decide whether slopes can be cancelled, one 0/1 row each; None if there are too many.
+
+    In a chain these are its intervals, in a ring its arcs, elsewhere all sets.
+    """
+    t = tasks.n_tasks
+    ring = TaskGraph.ring(t).edges.tolist() if t > 2 else []
+    if {tuple(edge) for edge in tasks.edges.tolist()} <= {tuple(edge) for edge in ring}:
+        first, length = np.divmod(np.arange(t * t), t)
+        return ((np.arange(t) - first[:, None]) % t <= length[:, None]).astype(float)
+    if t > _ALL_SETS:
+        return None
+    return (np.arange(1, 2**t)[:, None] >> np.arange(t) & 1).astype(float)
+
+
+def _cuts(sets, tasks):
+    """Weight of the edges that leave each set."""
+    return np.abs(tasks.differences(sets)) @ tasks.weights
+
+
+def _smallest_by_program(slopes, slack, fusion, tasks):
+    """The bound on edges (or, where ``fusion`` is given, on tasks) as a linear program.
+
+    Unknown are the slope of each edge, the slope of each task and the bound that is minimised.
+    """
+    n_edges, t = tasks.edges.shape[0], tasks.n_tasks
+    flow = np.zeros((t, n_edges))
+    flow[tasks.edges[:, 0], np.arange(n_edges)] = 1.0
+    flow[tasks.edges[:, 1], np.arange(n_edges)] = -1.0
+    balance = np.hstack([flow, np.eye(t), np.zeros((t, 1))])
+    limited = np.r_[tasks.weights, np.zeros(t)] if fusion is None else np.r_[np.zeros(n_edges), np.ones(t)]
+    fixed = np.r_[np.full(n_edges, np.inf), slack] if fusion is None else np.r_[fusion * tasks.weights, np.full(t, np.inf)]
+    rows = np.eye(n_edges + t)[limited > 0]
+    caps = -limited[limited > 0][:, None]
+    # Slopes are as small as data units allow: the program is solved in units of the largest.
+    unit = max(np.abs(slopes).max(), 1e-300)
+    answer = linprog(np.r_[np.zeros(n_edges + t), 1.0],
+                     A_ub=np.vstack([np.hstack([rows, caps]), np.hstack([-rows, caps])]),
+                     b_ub=np.zeros(2 * len(rows)), A_eq=balance, b_eq=-slopes / unit,
+                     bounds=[*((-b / unit, b / unit) for b in fixed), (0, None)], method="highs")
+    return answer.fun * unit

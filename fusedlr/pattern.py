@@ -1,0 +1,160 @@
+"""Unpenalized fits in which some coefficients are zero and some share one value.
+
+A pattern is an integer array of shape (1 + d, t): the number of the free value that
+stands in each place of ``params``, or -1 for a zero. Places with the same number share
+their value, so p numbers 0 ... p - 1 describe a logistic regression with p parameters.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from . import objective
+
+__all__ = ["PatternFit", "fit_pattern"]
+
+# Added to the curvature of values that have no finite best, so that numbers come back.
+RIDGE = 1e-2
+
+_STEP = 1e-9
+_MAX_ITER = 60
+
+
+@dataclass(frozen=True)
+class PatternFit:
+    """The most likely values of a pattern.
+
+    Attributes
+    ----------
+    pattern : ndarray, shape (1 + d, t)
+    values : ndarray, shape (p,)
+    cov : ndarray, shape (p, p)
+        Inverse of the observed information; NaN for values that the data do not pin down.
+    llf : float
+    unbounded : ndarray of bool, shape (p,)
+        Values that have no finite best, or are estimated together with one that has none.
+        They are held back by a ridge of ``RIDGE``.
+    collinear : ndarray of bool, shape (p,)
+        Values that can be exchanged for each other without changing the likelihood.
+    """
+
+    pattern: np.ndarray
+    values: np.ndarray
+    cov: np.ndarray
+    llf: float
+    unbounded: np.ndarray
+    collinear: np.ndarray
+
+    @property
+    def params(self):
+        """Coefficients, shape (1 + d, t)."""
+        return _spread(self.pattern, self.values)
+
+
+def fit_pattern(data, pattern):
+    """Maximise the likelihood over the values of a pattern, by Newton's method.
+
+    Where the data are separated the likelihood keeps rising along some direction: the
+    linear predictors still move by about 1 in each step when the likelihood has long
+    stopped to change. Those values, and all that are estimated together with them, are
+    flagged and fitted again with a small ridge.
+    """
+    nothing = np.zeros(pattern.max() + 1)
+    values, moving, curvature = _newton(data, pattern, nothing)
+    unbounded = _touched(curvature, moving)
+    if unbounded.any():
+        values, _, curvature = _newton(data, pattern, np.where(unbounded, RIDGE, 0.0))
+    cov, collinear = _inverse(curvature)
+    vague = unbounded | collinear
+    cov[vague] = cov[:, vague] = np.nan
+    llf = -objective.loss(data, objective.linear_predictor(data, _spread(pattern, values)))
+    return PatternFit(pattern, values, cov, llf, unbounded, collinear & ~unbounded)
+
+
+def _spread(pattern, values):
+    return np.where(pattern >= 0, np.append(values, 0.0)[pattern], 0.0)
+
+
+def _newton(data, pattern, ridge):
+    """Values, which of them still move, and the curvature (information) there."""
+    values = np.zeros(len(ridge))
+    scale = _largest(data, pattern, len(ridge))
+    for _ in range(_MAX_ITER):
+        slope, curvature = _derivatives(data, pattern, values, ridge)
+        step = _newton_step(slope, curvature)
+        step *= min(1.0, 5.0 / max(np.max(np.abs(step) * scale), 1e-300))
+        values = _descend(data, pattern, values, step, ridge)
+        if np.max(np.abs(step) * scale) < _STEP:
+            break
+    return values, np.abs(step) * scale > 1e-3, _derivatives(data, pattern, values, ridge)[1]
+
+
+def _newton_step(slope, curvature):
+    """The shortest Newton step, in units that make every curvature 1: a task fitted perfectly keeps its direction."""
+    size = _unit(curvature)
+    return np.linalg.lstsq(curvature / np.outer(size, size), -slope / size, rcond=1e-12)[0] / size
+
+
+def _unit(curvature):
+    size = np.sqrt(np.diag(curvature))
+    return np.where(size > 0, size, 1.0)
+
+
+def _descend(data, pattern, values, step, ridge):
+    """Go along ``step``, halved until the penalized loss no longer rises."""
+    def height(point):
+        linear = objective.linear_predictor(data, _spread(pattern, point))
+        return objective.loss(data, linear) + 0.5 * ridge @ point**2
+
+    start = height(values)
+    for _ in range(30):
+        if height(values + step) <= start * (1 + 1e-14):
+            return values + step
+        step = step / 2
+    return values
+
+
+def _derivatives(data, pattern, values, ridge):
+    """Gradient and second derivative of the loss in the values; tasks share no observation."""
+    first, second = objective.loss_derivatives(data, objective.linear_predictor(data, _spread(pattern, values)))
+    full = objective.gradient(data, first)
+    slope = np.bincount(pattern[pattern >= 0], full[pattern >= 0], len(values)) + ridge * values
+    curvature = np.diag(ridge)
+    for k in range(data.n_tasks):
+        rows = np.flatnonzero(pattern[:, k] >= 0)
+        design = _columns(data, rows)
+        numbers = pattern[rows, k]
+        curvature[np.ix_(numbers, numbers)] += design.T @ (second[:, k, None] * design)
+    return slope, curvature
+
+
+def _columns(data, rows):
+    """Columns of [1, X] by their row in params."""
+    design = np.ones((data.n_rows, len(rows)))
+    design[:, rows > 0] = data.X[:, rows[rows > 0] - 1]
+    return design
+
+
+def _largest(data, pattern, p):
+    """Largest absolute entry of the column that belongs to each value."""
+    sizes = np.r_[1.0, np.abs(data.X).max(axis=0)]
+    largest = np.zeros(p)
+    np.maximum.at(largest, pattern[pattern >= 0], np.broadcast_to(sizes[:, None], pattern.shape)[pattern >= 0])
+    return largest
+
+
+def _touched(curvature, moving):
+    """Values linked to a moving one through the information matrix."""
+    component = connected_components(curvature != 0)[1]
+    return np.isin(component, component[moving])
+
+
+def _inverse(curvature):
+    """Inverse on the part that is pinned down, and the values outside it."""
+    size = _unit(curvature)
+    roots, vectors = np.linalg.eigh(curvature / np.outer(size, size))
+    flat = roots <= 1e-10 * max(roots.max(), 1.0)
+    loose = (np.abs(vectors[:, flat]) > 1e-5).any(axis=1)
+    inverse = (vectors[:, ~flat] / roots[~flat]) @ vectors[:, ~flat].T
+    return inverse / np.outer(size, size), loose
