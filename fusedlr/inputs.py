@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 __all__ = ["Design", "Outcomes", "aligned", "check_index", "check_max_iter", "check_tol", "factors_by_name",
-           "penalty_by_name", "read_endog", "read_exog", "read_ordered"]
+           "new_offset", "penalty_by_name", "read_endog", "read_exog", "read_new_exog", "read_ordered"]
 
 
 class Outcomes(NamedTuple):
@@ -236,6 +236,32 @@ def read_exog(exog):
     return Design(X[:, features] if ones.size else X, _intercept_first(names, constant, features), constant, index)
 
 
+def read_new_exog(exog, names, constant):
+    """Features of new rows in the model's order, (X, index); frames by name, arrays by position.
+
+    Parameters
+    ----------
+    exog : DataFrame or array_like, shape (n, d), or (n, 1 + d) with the constant where it was in the fit
+    names : list
+        Names of the features.
+    constant : int or None
+    """
+    if isinstance(exog, pd.DataFrame):
+        absent = [name for name in names if name not in exog.columns]
+        if absent:
+            raise ValueError(f"exog must have a column for each feature of the model; missing are {absent[:4]}"
+                             f"{f' and {len(absent) - 4} more' if len(absent) > 4 else ''}")
+        exog = exog[names]
+    X, _, index = _exog_array(exog)
+    if constant is not None and X.shape[1] == len(names) + 1:
+        if (X[:, constant] != 1).any():
+            raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")
+        X = np.delete(X, constant, axis=1)
+    if X.shape[1] != len(names):
+        raise ValueError(f"exog must have the {len(names)} features of the model as columns, found {X.shape[1]} columns")
+    return X, index
+
+
 def _exog_array(exog):
     if hasattr(exog, "tocsr"):
         raise TypeError("exog must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse matrix; "
@@ -334,6 +360,19 @@ def aligned(argument, values, index, tasks):
                              f"{list(values.columns)}")
         values = values[tasks]
     return values
+
+
+def new_offset(offset, shape, index, tasks):
+    """Offsets of new rows, shape (n, t); zeros where None."""
+    if offset is None:
+        return np.zeros(shape)
+    array = np.asarray(aligned("offset", offset, index, tasks), dtype=float)
+    array = array[:, None] if array.shape == shape[:1] else array
+    if array.ndim != 2 or array.shape not in (shape, (shape[0], 1)):
+        raise ValueError(f"offset must have shape {shape[:1]} or {shape}, found {np.shape(offset)}")
+    if not np.isfinite(array).all():
+        raise ValueError("offset must be finite, found nan or inf")
+    return np.broadcast_to(array, shape)
 
 
 def factors_by_name(factors, features):

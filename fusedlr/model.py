@@ -8,7 +8,7 @@ import pandas as pd
 
 from .exceptions import ConvergenceWarning, OneClassWarning, SeparationWarning
 from .inputs import (aligned, check_index, check_max_iter, check_tol, factors_by_name, penalty_by_name, read_endog,
-                     read_exog, read_ordered)
+                     read_exog, read_new_exog, read_ordered)
 from .objective import Data, Penalty
 from .results import FusedLogitResults
 from .tasks import TaskGraph
@@ -57,8 +57,6 @@ class FusedLogit:
         Rows with at least one observed label.
     labels : list of (no, yes)
         The user's own labels of each task.
-    data : objective.Data
-        What the solvers see; features divided by ``scale``.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
 
@@ -89,10 +87,10 @@ class FusedLogit:
         self.tasks = _task_graph(tasks, outcomes.names)
         self.standardize = _checked_flag(standardize)
         self.scale = _scale(design.X) if standardize else np.ones(design.X.shape[1])
-        self.data = Data.from_arrays(design.X / self.scale, outcomes.Y,
-                                     aligned("weights", weights, self.index, outcomes.names),
-                                     aligned("offset", offset, self.index, outcomes.names))
-        _refuse_weightless(self.data, outcomes.names)
+        self._data = Data.from_arrays(design.X / self.scale, outcomes.Y,
+                                      aligned("weights", weights, self.index, outcomes.names),
+                                      aligned("offset", offset, self.index, outcomes.names))
+        _refuse_weightless(self._data, outcomes.names)
         self.penalty_factors = self._read_factors(penalty_factors)
         self.formula = None
 
@@ -163,11 +161,25 @@ class FusedLogit:
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         model, data = copy.copy(self), self.data
-        model.data = Data(data.X[rows], data.signs[rows], data.weights[rows], data.offset[rows])
+        model._data = Data(data.X[rows], data.signs[rows], data.weights[rows], data.offset[rows])
         model.index = None if self.index is None else self.index[rows]
         return model
 
+    def without_data(self):
+        """The same model without its data: names, labels and scale, enough to predict."""
+        model = copy.copy(self)
+        model._data = model.index = None
+        return model
+
     # ---- what the model is about ------------------------------------------------------------------------------------
+
+    @property
+    def data(self):
+        """What the solvers see, ``objective.Data``; features divided by ``scale``."""
+        if self._data is None:
+            raise ValueError("the data of this model were removed (remove_data, or a file saved without them); "
+                             "build the model again from the data for this")
+        return self._data
 
     @property
     def nobs(self):
@@ -185,11 +197,17 @@ class FusedLogit:
         """Features on the original scale, DataFrame (n, d); made anew at every call, so that X is held once only."""
         return pd.DataFrame(self.data.X * self.scale, self.index, self.exog_names[1:])
 
+    def design(self, exog):
+        """Features of new rows on the original scale and in the model's order, (X, index); see ``predict``."""
+        if self.formula is not None:
+            exog = self.formula.design(exog)
+        return read_new_exog(exog, self.exog_names[1:], self.constant)
+
     def penalty(self, l1, l2, fusion):
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
         values = [penalty_by_name(name, value, self.exog_names)
                   for name, value in (("l1", l1), ("l2", l2), ("fusion", fusion))]
-        return Penalty.from_values(*values, self.data.n_features, self.penalty_factors)
+        return Penalty.from_values(*values, len(self.exog_names) - 1, self.penalty_factors)
 
     def penalty_limits(self):
         """Penalties beyond which nothing changes; see ``tuning.penalty_limits``."""
@@ -271,8 +289,8 @@ class FusedLogit:
         return np.array(factors_by_name(factors, features), dtype=float)
 
     def __repr__(self):
-        return (f"<FusedLogit: {self.data.n_tasks} tasks, {self.data.n_features} features, "
-                f"{self.data.n_rows} rows>")
+        rows = "data removed" if self._data is None else f"{self._data.n_rows} rows"
+        return f"<FusedLogit: {len(self.endog_names)} tasks, {len(self.exog_names) - 1} features, {rows}>"
 
 
 def _solver(method):

@@ -5,9 +5,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from .objective import linear_predictor, loss
+from .inputs import new_offset
+from .objective import linear_predictor
 
-__all__ = ["FusedLogitResults", "fused_groups", "null_loglike"]
+__all__ = ["FusedLogitResults", "fused_groups", "null_loglike", "pattern_of"]
 
 
 def fused_groups(params, tasks):
@@ -33,6 +34,24 @@ def fused_groups(params, tasks):
             group[same, j] = group[same, k] = lowest
         if np.array_equal(before, group):
             return group
+
+
+def pattern_of(params, tasks):
+    """Zeros and ties of fitted coefficients.
+
+    Returns
+    -------
+    ndarray of int, shape (1 + d, t)
+        The number of the distinct value in each place of ``params``, counted from 0
+        through the rows; -1 for a coefficient that is zero. An intercept that happens
+        to be zero is a value like any other, because intercepts are not shrunk.
+    """
+    keys = fused_groups(params, tasks) + params.shape[1] * np.arange(params.shape[0])[:, None]
+    chosen = params != 0
+    chosen[0] = True
+    pattern = np.full(params.shape, -1)
+    pattern[chosen] = np.unique(keys[chosen], return_inverse=True)[1]
+    return pattern
 
 
 def null_loglike(data):
@@ -111,24 +130,26 @@ class FusedLogitResults:
         """Which coefficients are not zero, DataFrame of bool (d, t)."""
         return self.params.iloc[1:] != 0
 
+    @cached_property
+    def pattern(self):
+        """Zeros and ties: the number of the fused block in each place of params, -1 for a zero, ndarray (1 + d, t)."""
+        return pattern_of(self.solution.params, self.model.tasks)
+
     @property
     def fused_blocks(self):
-        """Every distinct fitted value: one row for each group of tied neighbours, zeros left out.
+        """Every distinct fitted value: one row for each block of tied neighbours, zeros left out.
 
         Returns
         -------
         DataFrame
-            ``feature``, ``block`` (counted within the feature), ``tasks`` (a tuple of
-            names), ``size`` and ``value`` on the original scale. Its length is ``df``.
+            ``feature``, ``tasks`` (a tuple of names), ``size`` (number of tasks) and
+            ``value`` on the original scale. Its length is ``df``.
         """
-        params, rows = self.params, []
-        values, names = params.to_numpy(), self.model.endog_names
-        for row, groups in enumerate(fused_groups(self.solution.params, self.model.tasks)):
-            firsts = [first for first in np.unique(groups) if row == 0 or values[row, first] != 0]
-            for block, first in enumerate(firsts):
-                members = tuple(names[k] for k in np.flatnonzero(groups == first))
-                rows.append((params.index[row], block, members, len(members), values[row, first]))
-        return pd.DataFrame(rows, columns=["feature", "block", "tasks", "size", "value"])
+        values, tasks = self.params.to_numpy(), self.model.endog_names
+        places = [np.argwhere(self.pattern == block) for block in range(self.df)]
+        rows = [(self.model.exog_names[place[0, 0]], tuple(tasks[k] for k in place[:, 1]), len(place),
+                 values[tuple(place[0])]) for place in places]
+        return pd.DataFrame(rows, columns=["feature", "tasks", "size", "value"])
 
     # ---- how the solver did -----------------------------------------------------------------------------------------
 
@@ -220,14 +241,13 @@ class FusedLogitResults:
 
     @property
     def df(self):
-        """Distinct values fitted: non-zero fused groups of the features plus fused groups of the intercept."""
-        return self.df_model + len(np.unique(self._groups[0]))
+        """Distinct values fitted: fused blocks of non-zero coefficients plus fused blocks of intercepts."""
+        return int(self.pattern.max()) + 1
 
     @property
     def df_model(self):
-        """Distinct non-zero fused groups of the features, intercepts not counted, as in statsmodels."""
-        return sum(len(np.unique(groups[values != 0]))
-                   for groups, values in zip(self._groups[1:], self.solution.params[1:]))
+        """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
+        return self.df - len(np.unique(self.pattern[0]))
 
     @property
     def df_resid(self):
@@ -244,9 +264,162 @@ class FusedLogitResults:
         """-2 llf + log(n) df, n the number of rows (weights counted), because tasks of one row are not independent."""
         return -2 * self.llf + np.log(self._row_weight) * self.df
 
-    @property
-    def _groups(self):
-        return fused_groups(self.solution.params, self.model.tasks)
-
     def _by_task(self, values):
         return pd.Series(values, self.model.endog_names)
+
+    # ---- predictions ------------------------------------------------------------------------------------------------
+
+    def predict(self, exog=None, which="prob", offset=None):
+        """Predictions for new rows, or for the rows of the fit.
+
+        Parameters
+        ----------
+        exog : DataFrame or array_like, optional
+            The rows of the fit where left out. Columns of a DataFrame are found by
+            name, in any order, others are ignored; columns of an array by position. A
+            model from a formula takes a DataFrame with the formula's variables.
+        which : "prob", "linear" or "label"
+            Probability of yes, linear predictor, or the more probable of the user's own
+            two labels.
+        offset : array_like, shape (n,) or (n, t), optional
+            0 where left out, for new rows.
+
+        Returns
+        -------
+        DataFrame, shape (n, t)
+        """
+        finish = {"prob": _probability, "linear": _untouched, "label": self._labels}
+        if which not in finish:
+            raise ValueError(f"which must be 'prob', 'linear' or 'label', found {which!r}")
+        return finish[which](self._linear(exog, offset))
+
+    @property
+    def fittedvalues(self):
+        """Probabilities of yes in the rows of the fit, DataFrame (n, t)."""
+        return self.predict()
+
+    @property
+    def resid_response(self):
+        """Label less fitted probability, NaN where the label is not observed, DataFrame (n, t)."""
+        return self.model.endog - self.fittedvalues
+
+    def _linear(self, exog, offset):
+        names = self.model.endog_names
+        if exog is None:
+            if offset is not None:
+                raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
+            return pd.DataFrame(linear_predictor(self.model.data, self.solution.params), self.model.index, names)
+        X, index = self.model.design(exog)
+        linear = new_offset(offset, (len(X), len(names)), index, names) + self.intercepts + X @ self.coefs
+        return pd.DataFrame(linear, index, names)
+
+    def _labels(self, linear):
+        # Object arrays keep each label as the user wrote it; infer_objects then finds the type of the column.
+        columns = {name: np.array([*labels, None], dtype=object)[:2][(linear[name] > 0).to_numpy().astype(int)]
+                   for name, labels in zip(linear.columns, self.model.labels)}
+        return pd.DataFrame(columns, linear.index).infer_objects()
+
+    # ---- reading it -------------------------------------------------------------------------------------------------
+
+    def summary(self, max_rows=40, title=None):
+        """A statsmodels ``Summary`` to print, or to turn into html, latex or csv.
+
+        Parameters
+        ----------
+        max_rows : int or None
+            Features to show; the largest where there are more. Features that are zero
+            in every task are counted, not shown. None shows all features.
+        title : str, optional
+        """
+        from .summary import summarize
+
+        return summarize(self, max_rows, title)
+
+    def summary_frame(self):
+        """One row for each intercept and coefficient: feature, task, value, zero, and the tasks that share the value."""
+        frame = self.params.rename_axis("feature").reset_index().melt("feature", var_name="task", value_name="value")
+        pattern = self.pattern.ravel(order="F")
+        members = {block: tasks for block, tasks in enumerate(self.fused_blocks["tasks"])}
+        frame["zero"] = pattern < 0
+        frame["fused_with"] = [tuple(other for other in members.get(block, ()) if other != task)
+                               for block, task in zip(pattern, frame["task"])]
+        return frame
+
+    # ---- how sure one may be ----------------------------------------------------------------------------------------
+
+    def refit(self, **options):
+        """The same zeros and ties without penalty, with Wald intervals; see ``inference.refit``."""
+        from .inference import refit
+
+        return refit(self, **options)
+
+    def bootstrap(self, *args, **options):
+        """Intervals and selection frequencies from resampled rows; see ``inference.bootstrap``."""
+        from .inference import bootstrap
+
+        return bootstrap(self, *args, **options)
+
+    # ---- keeping it -------------------------------------------------------------------------------------------------
+
+    def remove_data(self):
+        """Let go of the data, and keep coefficients and everything the summary shows.
+
+        The result of a large design is large only by its model's data. Afterwards
+        ``predict`` needs ``exog``, and ``refit`` and ``bootstrap`` are no longer possible.
+        """
+        for name in _KEPT:
+            getattr(self, name)
+        self.model = self.model.without_data()
+
+    def save(self, path, remove_data=False):
+        """Write to one file that holds arrays and text only, no code.
+
+        The file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+        remove_data : bool
+            Leave the data out, as ``remove_data()`` would.
+        """
+        from .storage import write
+
+        write(self, path, remove_data)
+
+    @classmethod
+    def load(cls, path, formula=False):
+        """Results from a file written by ``save``. Nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : str or path
+        formula : bool
+            Whether a model from a formula takes the formula's variables in ``predict``
+            again. A formula is code: ask for this with files you trust only. Without
+            it, ``predict`` takes the columns of the design.
+        """
+        from .storage import read
+
+        return read(path, formula)
+
+    def __repr__(self):
+        penalties = ", ".join(f"{name}={_brief(value)}" for name, value in self.penalties.items())
+        return f"<FusedLogitResults: {penalties}; {self.df} distinct values, {self.status}>"
+
+
+# What remove_data keeps of the data: everything that is computed from them when first asked for.
+_KEPT = ("gap", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
+
+
+def _probability(linear):
+    from scipy.special import expit
+
+    return pd.DataFrame(expit(linear.to_numpy()), linear.index, linear.columns)
+
+
+def _untouched(linear):
+    return linear
+
+
+def _brief(value):
+    return f"{value:g}" if np.ndim(value) == 0 else "by feature"

@@ -1,0 +1,178 @@
+"""Formulas with several outcomes on the left: both sides evaluated on a data frame, and the right side again later.
+
+The sides are evaluated apart. A missing label must not drop its row, because other
+tasks may be observed there; and labels must arrive as the user wrote them, where
+patsy would turn booleans and words into columns of dummies.
+"""
+
+import tokenize
+from contextlib import contextmanager
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["Formula", "calling_environment"]
+
+
+def calling_environment(depth):
+    """The names that a formula may use: those visible ``depth`` calls up."""
+    import patsy
+
+    return patsy.EvalEnvironment.capture(depth)
+
+
+class Formula:
+    """A formula and what it takes to evaluate its right side on new data.
+
+    Parameters
+    ----------
+    text : str
+    data : DataFrame
+    environment : patsy.EvalEnvironment, optional
+        Names other than the columns of ``data``; numpy as ``np`` where left out.
+
+    Attributes
+    ----------
+    endog, exog : DataFrame
+        Labels as they stand in ``data``, and the design; gone after ``without_data``.
+    sample : DataFrame
+        The rows and columns of ``data`` from which the design can be built again: one
+        row for each level of a factor, or all rows where the formula has a transform
+        such as ``center`` that depends on all of them. Copies and pickles carry it.
+    """
+
+    def __init__(self, text, data, environment=None):
+        if not isinstance(text, str) or text.count("~") != 1:
+            raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
+        if not isinstance(data, pd.DataFrame):
+            raise TypeError(f"data must be a DataFrame, found {type(data).__name__}")
+        self.text = text
+        environment = _plain_environment() if environment is None else environment
+        data = _without_string_types(data)
+        self.endog = _left_side(text, data, environment)
+        self.exog, self._info = _right_side(text, data, environment)
+        self.sample = _sample(self._info, data)
+
+    def without_data(self):
+        """The same formula without the data it was built from; ``sample`` stays."""
+        self.endog = self.exog = None
+        return self
+
+    def design(self, data):
+        """Right side of the formula on new data, DataFrame with the columns of the design."""
+        import patsy
+
+        if not isinstance(data, pd.DataFrame):
+            raise TypeError(f"exog must be a DataFrame with the variables of the formula {self.text!r}, "
+                            f"found {type(data).__name__}")
+        info = self._design_info()
+        absent = [name for name in self.sample.columns if name not in data.columns]
+        if absent:
+            raise ValueError(f"exog must have the variables of the formula {self.text!r}; missing are {absent}")
+        with _refusals("exog", self.text):
+            design, = patsy.build_design_matrices([info], _without_string_types(data), NA_action="raise",
+                                                  return_type="dataframe")
+        return design
+
+    def _design_info(self):
+        if self._info is None:
+            right = self.text.split("~")[1]
+            self._info = _right_side("~" + right, self.sample, _plain_environment())[1]
+        return self._info
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __getstate__(self):
+        # patsy refuses to be pickled: the design is built again from the sample when it is needed.
+        return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None}
+
+    @classmethod
+    def revive(cls, text, sample):
+        """A formula from its text and sample, evaluated when first used."""
+        formula = cls.__new__(cls)
+        formula.__dict__.update(text=text, sample=sample, endog=None, exog=None, _info=None)
+        return formula
+
+
+@contextmanager
+def _refusals(argument, text):
+    """Turn patsy's complaints into a ValueError that names the argument, the formula and the term."""
+    import patsy
+
+    try:
+        yield
+    except (patsy.PatsyError, NameError, ValueError) as error:
+        reason = " ".join(str(error).split("\n")[0].split())
+        origin = getattr(error, "origin", None)
+        where = f" in {origin.relevant_code()!r}" if origin is not None else ""
+        way_out = "; drop these rows first, with data.dropna(subset=[...])" if "missing values" in reason else ""
+        raise ValueError(f"{argument} does not suit the formula {text!r}: {reason}{where}{way_out}") from None
+
+
+def _plain_environment():
+    import patsy
+
+    return patsy.EvalEnvironment([{"np": np, "pd": pd}])
+
+
+def _left_side(text, data, environment):
+    """One column for each term on the left, with its values untouched."""
+    import patsy
+
+    with _refusals("data", text):
+        terms = patsy.ModelDesc.from_formula(text).lhs_termlist
+        columns = {}
+        for term in terms:
+            if len(term.factors) != 1:
+                raise ValueError("the left side must list tasks as 'task + task'")
+            columns[term.name()] = _evaluate(term.factors[0], data, environment)
+        if not columns:
+            raise ValueError("the left side names no task")
+    return pd.DataFrame(columns, index=data.index)
+
+
+def _evaluate(factor, data, environment):
+    state = {}
+    factor.memorize_passes_needed(state, environment)
+    values = factor.eval(state, data)
+    return pd.Series(values, index=data.index) if not isinstance(values, pd.Series) else values
+
+
+def _right_side(text, data, environment):
+    """The design of the right side, and patsy's description of it."""
+    import patsy
+
+    right = "~" + text.split("~")[1]
+    with _refusals("data", text):
+        design = patsy.dmatrix(right, data, eval_env=environment, NA_action="raise", return_type="dataframe")
+    return design, design.design_info
+
+
+def _sample(info, data):
+    """Rows and columns of ``data`` that are enough to build the design again."""
+    used = [name for name in data.columns if any(_mentions(factor, name) for factor in info.factor_infos)]
+    if any(details.state.get("transforms") for details in info.factor_infos.values()):
+        return data[used].copy()
+    rows = {0}
+    for factor, details in info.factor_infos.items():
+        if details.type == "categorical":
+            values = factor.eval(details.state, data)
+            values = values.data if hasattr(values, "contrast") else values  # what patsy's C(...) returns
+            codes = pd.factorize(np.asarray(values))[0]
+            rows.update(np.unique(codes, return_index=True)[1].tolist())
+    return data[used].iloc[sorted(rows)].copy()
+
+
+def _mentions(factor, name):
+    if not isinstance(name, str):
+        return False
+    words = {token.string.strip("\"'") for token in tokenize.generate_tokens(StringIO(factor.code).readline)}
+    return name in words
+
+
+def _without_string_types(data):
+    """The same frame with pandas' own string columns as plain objects, the only words that every patsy knows."""
+    strings = [name for name, dtype in data.dtypes.items() if isinstance(dtype, pd.StringDtype)]
+    return data.astype({name: object for name in strings}) if strings else data
