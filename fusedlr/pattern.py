@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from . import objective
 
-__all__ = ["PatternFit", "fit_pattern"]
+__all__ = ["PatternFit", "clustered_cov", "fit_pattern"]
 
 # Added to the curvature of values that have no finite best, so that numbers come back.
 RIDGE = 1e-2
@@ -70,6 +70,23 @@ def fit_pattern(data, pattern):
     cov[vague] = cov[:, vague] = np.nan
     llf = -objective.loss(data, objective.linear_predictor(data, _spread(pattern, values)))
     return PatternFit(pattern, values, cov, llf, unbounded, collinear & ~unbounded)
+
+
+def clustered_cov(data, fit):
+    """Covariance of the values when labels of the same row depend on each other in any way (a sandwich), shape (p, p).
+
+    Rows are taken as independent. A weight counts its row as often, by the largest weight
+    of the row's tasks; no correction for the number of rows is made.
+    """
+    first = objective.loss_derivatives(data, objective.linear_predictor(data, fit.params))[0]
+    scores = np.zeros((data.n_rows, len(fit.values)))
+    for k in range(data.n_tasks):
+        rows = np.flatnonzero(fit.pattern[:, k] >= 0)
+        scores[:, fit.pattern[rows, k]] += first[:, k, None] * _columns(data, rows)
+    times = data.weights.max(axis=1)
+    scores = scores[times > 0] / np.sqrt(times[times > 0])[:, None]
+    bread = np.nan_to_num(fit.cov)
+    return np.where(np.isnan(fit.cov), np.nan, bread @ (scores.T @ scores) @ bread)
 
 
 def _spread(pattern, values):
