@@ -9,7 +9,7 @@ this module except through ``call_raw``.
 - ``.rlib`` of the project, ``.rlib`` of the working directory and the folders in
   ``$FUSEDLR_RLIB`` come first on R's library path.
 - What R prints goes to the logger ``fusedlr.r``. R's warnings become ``RWarning``, R's
-  errors ``RError``, both in R's own words. Ctrl-C stops R and raises KeyboardInterrupt.
+  errors ``RError``, both in R's own words. Ctrl-C stops R first and Python then.
 - R lives in the main thread. Other threads are refused, because R would crash.
 - A process forked from one with a live R gets a copy that works (R's own ``mclapply``
   does the same), unless the fork happened in the middle of a call or in another thread:
@@ -19,6 +19,7 @@ this module except through ``call_raw``.
 
 import atexit
 import logging
+import multiprocessing.util
 import os
 import signal
 import threading
@@ -111,7 +112,7 @@ def call(function, packages=(), **arguments):
 def call_raw(function, packages=(), **arguments):
     """Value of an R function as rpy2's low-level object; otherwise like ``call``."""
     rinterface = _running()
-    with _console_to_logger(), _one_call():
+    with _console_to_logger(), _interrupts_to_r(), _one_call():
         for package in packages:
             _attach(package)
         named = _named_list({name: _to_r(value) for name, value in arguments.items()})
@@ -179,9 +180,16 @@ def _initialised():
             rinterface.initr(interactive=False)
     except Exception as error:
         raise RMissingError(f"R could not be started: run make setup ({error})") from error
-    # Removes R's temporary folder; rpy2 does so itself only for one of its two ways to start.
-    atexit.register(rinterface.endr, 0)
+    _remove_temporary_folder_at_exit(rinterface.endr)
     return rinterface
+
+
+def _remove_temporary_folder_at_exit(end):
+    """End R with the process; rpy2 does so itself only for one of its two ways to start."""
+    atexit.register(end, 0)
+    if multiprocessing.parent_process() is not None:
+        # A worker process leaves without running what atexit knows.
+        multiprocessing.util.Finalize(None, end, args=(0,), exitpriority=1)
 
 
 def _after_fork():
@@ -202,6 +210,32 @@ def _one_call():
 
 
 @contextmanager
+def _interrupts_to_r():
+    """Let Ctrl-C stop R at its next check, and then do in Python whatever it does there.
+
+    Python's own handler would raise inside one of rpy2's callbacks, where the exception is lost.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):
+        yield
+        return
+    pressed = []
+
+    def tell_r(signum, frame):
+        pressed.append(signum)
+        _state.rinterface.openrlib.rlib.R_interrupts_pending = 1
+
+    signal.signal(signal.SIGINT, tell_r)
+    try:
+        yield
+    finally:
+        _state.rinterface.openrlib.rlib.R_interrupts_pending = 0
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
 def _single_blas_thread():
     """Let a BLAS that is loaded with R read that it has one thread, unless the user said otherwise."""
     added = [name for name in _THREAD_VARIABLES if name not in os.environ]
@@ -219,31 +253,29 @@ def _console_to_logger():
     from rpy2.rinterface_lib import callbacks
 
     saved = callbacks.consolewrite_print, callbacks.consolewrite_warnerror
-    printed, complained = _Lines(logging.INFO), _Lines(logging.WARNING)
-    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = printed.write, complained.write
+    lines = _Lines()
+    callbacks.consolewrite_print = callbacks.consolewrite_warnerror = lines.write
     try:
         yield
     finally:
         callbacks.consolewrite_print, callbacks.consolewrite_warnerror = saved
-        printed.flush()
-        complained.flush()
+        lines.flush()
 
 
 class _Lines:
     """Collects R's fragments of text and logs them line by line."""
 
-    def __init__(self, level):
-        self.level = level
+    def __init__(self):
         self.text = ""
 
     def write(self, text):
         *lines, self.text = (self.text + text).split("\n")
         for line in lines:
-            logger.log(self.level, "%s", line)
+            logger.info("%s", line)
 
     def flush(self):
         if self.text:
-            logger.log(self.level, "%s", self.text)
+            logger.info("%s", self.text)
         self.text = ""
 
 
@@ -267,7 +299,10 @@ def _attach(package):
 
 @lru_cache(maxsize=None)
 def _evaluated(source):
-    return _state.rinterface.evalr(source)
+    try:
+        return _state.rinterface.evalr(source)
+    except Exception as error:
+        raise RError(f"R cannot read this source: {error}") from error
 
 
 def _checked(rinterface, outcome):
