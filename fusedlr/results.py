@@ -367,7 +367,7 @@ class FusedLogitResults:
         The result of a large design is large only by its model's data. Afterwards
         ``predict`` needs ``exog``, and ``refit`` and ``bootstrap`` are no longer possible.
         """
-        for name in _KEPT:
+        for name in KEPT:
             getattr(self, name)
         self.model = self.model.without_data()
 
@@ -408,7 +408,7 @@ class FusedLogitResults:
 
 
 # What remove_data keeps of the data: everything that is computed from them when first asked for.
-_KEPT = ("gap", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
+KEPT = ("gap", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
 
 
 def _probability(linear):

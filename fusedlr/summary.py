@@ -1,0 +1,301 @@
+"""The printed summary of a fit, as a statsmodels ``Summary``: text, html, latex and csv.
+
+Three kinds of tables: the fit as a whole, one line for each task, and coefficients with
+at most five tasks side by side. A tie between neighbouring tasks is an equals sign in a
+narrow column of its own between the two values, so that it survives every format; a
+coefficient of exactly zero is a dot.
+"""
+
+from html import escape
+from textwrap import wrap
+
+import numpy as np
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import Cell, SimpleTable
+
+__all__ = ["summarize"]
+
+WIDTH = 100
+TASKS_ABREAST = 5
+
+TITLE = "Fused logistic regression"
+ZERO, TIE = ".", "="
+
+
+def summarize(results, max_rows=40, title=None):
+    """Summary of a ``FusedLogitResults``; see ``FusedLogitResults.summary``."""
+    rows, notes = _rows_to_show(results, _checked_rows(max_rows))
+    tables = [_overview(results, TITLE if title is None else title), _task_table(results)]
+    tables += _coefficient_tables(results, rows)
+    width = _same_width(tables)
+    summary = Summary()
+    summary.tables = tables
+    summary.add_extra_txt(_numbered([*_reading_notes(results), *notes, *_status_notes(results)], width))
+    return summary
+
+
+# ---- the fit as a whole ---------------------------------------------------------------------------------------------
+
+def _overview(results, title):
+    left, right = _setting(results), _quality(results)
+    rows = [[name, value, other, number] for (name, value), (other, number) in zip(left, right)]
+    return _table(rows, None, aligns="lrlr", title=title)
+
+
+def _setting(results):
+    model, coefs = results.model, results.coefs
+    blocks = results.fused_blocks["size"]
+    return [
+        ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
+        ("Rows:", f"{results.nobs}"),
+        ("Labels observed:", f"{results.nobs_per_task.sum():g}"),
+        ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
+        ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
+        ("Blocks of 2+ tasks:", f"{int((blocks > 1).sum())}"),
+        ("Distinct values (df):", f"{results.df}"),
+        ("Penalty l1:", _penalty_text(results, "l1")),
+        ("Penalty l2:", _penalty_text(results, "l2")),
+        ("Penalty fusion:", _penalty_text(results, "fusion")),
+    ]
+
+
+def _quality(results):
+    return [
+        ("Log-likelihood:", f"{results.llf:.3f}"),
+        ("LL-null:", f"{results.llnull:.3f}"),
+        ("Deviance explained:", _share(results.prsquared)),
+        ("AIC:", f"{results.aic:.3f}"),
+        ("BIC:", f"{results.bic:.3f}"),
+        ("Objective:", f"{results.objective:.3f}"),
+        ("Duality gap:", f"{results.gap:.1e}"),
+        ("Tolerance:", f"{results.tol:.1e}"),
+        ("Status:", results.status.replace("_", " ")),
+        ("Solver:", f"{results.method} ({results.iterations} iterations)"),
+    ]
+
+
+def _graph_word(tasks):
+    if tasks.n_tasks == 1:
+        return "single"
+    weighted = "weighted " * bool((tasks.weights != 1).any())
+    if tasks.is_chain or _is_ring(tasks):
+        return weighted + ("chain" if tasks.is_chain else "ring")
+    return f"{len(tasks.edges)} {weighted}edges"
+
+
+def _is_ring(tasks):
+    steps = {tuple(sorted((k, (k + 1) % tasks.n_tasks))) for k in range(tasks.n_tasks)}
+    return tasks.n_tasks > 2 and {tuple(edge) for edge in tasks.edges.tolist()} == steps
+
+
+def _penalty_text(results, name):
+    value = results.penalties[name]
+    if np.ndim(value) == 0 and not hasattr(value, "keys"):
+        factored = name != "fusion" and results.model.penalty_factors is not None
+        return f"{value:g}" + " x factors" * factored
+    used = getattr(results.penalty, name)[1:]
+    return f"{used.min():g} to {used.max():g} by feature"
+
+
+def _share(value):
+    return "" if np.isnan(value) else f"{value:.3f}"
+
+
+# ---- one line for each task -----------------------------------------------------------------------------------------
+
+def _task_table(results):
+    model = results.model
+    worded = any(labels not in ((0, 1), (-1, 1), (False, True)) for labels in model.labels)
+    header = ["Task", "Labels", "Yes", "Share", "Non-zero", "Log-lik.", "Dev. explained"] + ["Yes is"] * worded
+    counts = np.count_nonzero(results.coefs, axis=0)
+    rows = []
+    for k, name in enumerate(model.endog_names):
+        labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
+        llf, null = results.llf_per_task.iloc[k], results.llnull_per_task.iloc[k]
+        rows.append([_shortened(name, 30), f"{labels:g}", f"{yes:g}", f"{yes / labels:.3f}", f"{counts[k]}",
+                     f"{llf:.3f}", _share(1 - llf / null if null else np.nan)]
+                    + [_shortened(model.labels[k][1], 12)] * worded)
+    table = _table(rows, header, aligns="lrrrrrr" + "l" * worded)
+    for row in table[1:] if worded else []:
+        row[-1].datatype = 0  # latex escapes the text of the first kind of column only
+    return table
+
+
+# ---- coefficients ---------------------------------------------------------------------------------------------------
+
+def _coefficient_tables(results, rows):
+    """Tables of at most five tasks, fewer where names are long."""
+    names = [_shortened(name, 14) for name in results.model.endog_names]
+    stubs = [_shortened(results.model.exog_names[row], 28) for row in rows]
+    cells = _cells(results, rows)
+    marks = _marks(results, rows)
+    width = max(9, *map(len, names), *map(len, cells.ravel()))
+    abreast = int(np.clip((WIDTH - max(map(len, stubs)) - 2) // (width + 3), 1, TASKS_ABREAST))
+    parts = np.array_split(np.arange(len(names)), -(-len(names) // abreast))
+    return [_coefficient_table(names, stubs, cells, marks, part, width) for part in parts]
+
+
+def _coefficient_table(names, stubs, cells, marks, part, width):
+    """Values with a narrow column of marks before, between and after them."""
+    header, rows = ["", ""], [[stub, mark] for stub, mark in zip(stubs, marks[:, part[0]])]
+    for k in part:
+        header += [names[k], ""]
+        for row, cell, mark in zip(rows, cells[:, k], marks[:, k + 1]):
+            row += [cell, mark]
+    return _table(rows, header, aligns="lc" + "rc" * len(part), colsep=" ", colwidths=[0, 1] + [width, 1] * len(part))
+
+
+def _cells(results, rows):
+    values, pattern = results.params.to_numpy()[rows], results.pattern[rows]
+    return np.array([[ZERO if block < 0 else _number(value) for value, block in zip(line, blocks)]
+                     for line, blocks in zip(values, pattern)], dtype=object)
+
+
+def _marks(results, rows):
+    """Marks before the first task, between tasks, and after the last, shape (rows, t + 1).
+
+    In a chain or ring an equals sign stands between neighbours of one block. Elsewhere
+    neighbours need not stand side by side: a letter behind a value names its block.
+    """
+    tasks, pattern = results.model.tasks, results.pattern[rows]
+    t = pattern.shape[1]
+    marks = np.full((len(rows), t + 1), "", dtype=object)
+    if tasks.is_chain or _is_ring(tasks):
+        marks[:, 1:t][(pattern[:, 1:] == pattern[:, :-1]) & (pattern[:, 1:] >= 0)] = TIE
+        if not tasks.is_chain:
+            round_about = (results.solution.params[rows, 0] == results.solution.params[rows, -1]) & (pattern[:, 0] >= 0)
+            marks[round_about, 0] = marks[round_about, t] = TIE
+        return marks
+    for row, blocks in enumerate(pattern):
+        shared = [block for block in dict.fromkeys(blocks[blocks >= 0].tolist()) if (blocks == block).sum() > 1]
+        for letter, block in zip(_letters(), shared):
+            marks[row, 1:][blocks == block] = letter
+    return marks
+
+
+def _letters():
+    number = 0
+    while True:
+        yield chr(ord("a") + number % 26) + (str(number // 26) if number >= 26 else "")
+        number += 1
+
+
+def _rows_to_show(results, max_rows):
+    """Rows of params to print, and notes on those left out."""
+    size = np.abs(results.solution.params[1:]).max(axis=1)
+    if max_rows is None:
+        return np.arange(len(size) + 1), []
+    order = np.argsort(-size, kind="stable")
+    chosen = order[:min(max_rows, np.count_nonzero(size))]
+    notes = []
+    if np.count_nonzero(size) > max_rows:
+        scale = " (as penalized)" * results.model.standardize
+        notes.append(f"Shown are the {max_rows} largest{scale} of {np.count_nonzero(size)} features with a non-zero "
+                     "coefficient; max_rows=None shows all.")
+    zero = int((size == 0).sum())
+    if zero:
+        notes.append(f"Not shown: {zero} feature{'s are' if zero > 1 else ' is'} zero in every task.")
+    return np.append(0, 1 + np.sort(chosen)), notes
+
+
+def _checked_rows(max_rows):
+    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, (int, np.integer))):
+        raise TypeError(f"max_rows must be a whole number or None, found {max_rows!r}")
+    if max_rows is not None and max_rows < 0:
+        raise ValueError(f"max_rows must not be negative, found {max_rows}")
+    return max_rows
+
+
+# ---- notes ----------------------------------------------------------------------------------------------------------
+
+def _reading_notes(results):
+    tasks = results.model.tasks
+    ties = f"{TIE} between neighbouring tasks: exactly the same value; {ZERO} is exactly zero."
+    if _is_ring(tasks) and not tasks.is_chain:
+        ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
+    elif not tasks.is_chain:
+        ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."
+    return [
+        ties if tasks.n_tasks > 1 else f"{ZERO} is exactly zero.",
+        "Coefficients are shrunken: no standard errors, no p-values; see refit() and bootstrap().",
+        "Penalties are added to the sum over rows; intercepts are fused but not shrunk."
+        + " Penalties act on features divided by their standard deviation." * results.model.standardize,
+    ]
+
+
+def _status_notes(results):
+    if results.status == "separated":
+        return ["SEPARATED: no finite minimiser exists at these penalties; sizes of coefficients are arbitrary. "
+                "Use a positive l1 or l2."]
+    if results.status == "not_converged":
+        return [f"NOT CONVERGED: the duality gap is above the tolerance of {results.tol:.1e}. Raise max_iter or tol."]
+    return []
+
+
+def _numbered(notes, width):
+    lines = ["Notes:"]
+    for number, note in enumerate(notes, start=1):
+        lines += wrap(f"[{number}] {note}", max(width, 72), subsequent_indent="    ")
+    return lines
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+class _Table(SimpleTable):
+    """A table that knows how its columns stand, whichever table it is printed with."""
+
+    aligns = ""
+
+
+class _Cell(Cell):
+    """A cell whose text shows as it is in every format, and which stands as its column does, header or not."""
+
+    def alignment(self, output_format, **fmt_dict):
+        column = next(number for number, cell in enumerate(self.row) if cell is self)
+        return self.row.table.aligns[column]
+
+    def format(self, width, output_format="txt", **fmt_dict):
+        text, data = super().format(width, output_format, **fmt_dict), str(self.data)
+        if output_format == "html":
+            return text.replace(data, escape(data), 1) if data != escape(data) else text
+        if output_format == "latex":
+            return text.replace("<", "$<$")
+        return f'"{text}"' if fmt_dict.get("fmt") == "csv" and "," in data else text
+
+
+_HTML = {"l": '<td style="text-align: left">%s</td>', "r": '<td style="text-align: right">%s</td>',
+         "c": '<td style="text-align: center">%s</td>'}
+
+
+def _table(rows, header, aligns, title="", colsep="  ", colwidths=None):
+    text = {"data_fmts": ["%s"], "table_dec_above": "=", "table_dec_below": "=", "header_dec_below": "-",
+            "colsep": colsep, "colwidths": colwidths}
+    table = _Table(rows, headers=header, title=title, celltype=_Cell, txt_fmt=text,
+                   html_fmt={"data_fmts": [_HTML[align] for align in aligns]})
+    table.aligns = aligns
+    return table
+
+
+def _same_width(tables):
+    """Widen every table to the widest: the overview in its values, the others behind their first column."""
+    widths = [table.get_colwidths("txt") for table in tables]
+    seps = [len(table.output_formats["txt"]["colsep"]) for table in tables]
+    total = max(sum(columns) + sep * (len(columns) - 1) for columns, sep in zip(widths, seps))
+    for number, (table, columns, sep) in enumerate(zip(tables, widths, seps)):
+        spare = total - sum(columns) - sep * (len(columns) - 1)
+        columns = list(columns)
+        columns[1 if number == 0 else 0] += spare // 2 if number == 0 else spare
+        if number == 0:
+            columns[3] += spare - spare // 2
+        table.output_formats["txt"]["colwidths"] = columns
+    return total
+
+
+def _number(value):
+    """Four decimals, or an exponent where they would hide the value."""
+    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+
+
+def _shortened(name, length):
+    text = str(name)
+    return text if len(text) <= length else text[:length - 2] + ".."
