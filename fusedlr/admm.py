@@ -77,9 +77,10 @@ def solve_admm(data, penalty, tasks, tol=1e-6, max_iter=5000, space="auto"):
     Returns
     -------
     Solution
-        ``status`` is "optimal" where the gap reached ``tol``; "separated" where it did
-        not, and some task has all observed margins positive and still growing;
-        else "not_converged". ``history`` holds the residuals of both levels
+        ``status`` is "separated" where the fit proves that no minimiser exists, or
+        where nothing but differences is penalised, ``max_iter`` was hit and some task's
+        margins were all positive and still growing; "optimal" where the gap
+        reached ``tol``; else "not_converged". ``history`` holds the residuals of both levels
         (``primal``, ``dual``, ``rho``, ``second_primal``, ``second_dual`` and
         ``second_of``, the first-level iteration that a second-level one belongs to).
 
@@ -124,13 +125,16 @@ class _Admm:
             if residuals.small(eps) or k % _CHECK_EVERY == 0 or k == max_iter:
                 previous, account = account, self.own_account()
                 if account.gap <= tol:
-                    return self.solution(account, "optimal", k)
+                    status = "separated" if _recedes(self.data, self.penalty, account.params) else "optimal"
+                    return self.solution(account, status, k)
                 margins = (None if previous is None else previous.margins, account.margins)
                 eps = max(0.3 * eps, 1e-15) if residuals.small(eps) else eps
             if k % _BALANCE_EVERY == 0 and k <= _BALANCE_UNTIL:
                 self.balance(residuals)
         account = account or self.own_account()
-        return self.solution(account, _unfinished(self.data, margins), max_iter)
+        growing = margins is not None and _margins_grow(self.data, self.penalty, *margins)
+        status = "separated" if growing or _recedes(self.data, self.penalty, account.params) else "not_converged"
+        return self.solution(account, status, max_iter)
 
     def step(self, eps):
         """One iteration of the first level: three updates, two residuals."""
@@ -517,12 +521,29 @@ def _xlogx(a):
     return a * np.log(np.where(a > 0, a, 1.0))
 
 
-def _unfinished(data, margins):
-    """Status where the limit was hit: are some task's margins all positive and still growing?"""
-    if margins is None or margins[0] is None:
-        return "not_converged"
-    before, now = (np.where(data.weights > 0, m, np.inf).min(axis=0) for m in margins)
-    return "separated" if ((now > 0) & (now > before) & np.isfinite(now)).any() else "not_converged"
+def _recedes(data, penalty, params):
+    """Whether the fit itself proves that there is no minimiser.
+
+    It does where its penalty-free part, rows without lasso and ridge and the same in
+    all tasks where fused, misclassifies nothing: moving along it lowers the loss
+    for ever and costs no penalty.
+    """
+    free = ((penalty.l1 == 0) & (penalty.l2 == 0))[:, None]
+    fused = (penalty.fusion > 0)[:, None]
+    alone = np.where(free & ~fused, params, 0.0)
+    common = np.where(free & fused, params.mean(axis=1, keepdims=True), alone)
+    one_task, all_tasks = (np.where(data.weights > 0, data.signs * (b[0] + data.X @ b[1:]), 0.0)
+                           for b in (alone, common))
+    return bool(((one_task >= 0).all(axis=0) & (one_task > 0).any(axis=0)).any()
+                or ((all_tasks >= 0).all() and (all_tasks > 0).any()))
+
+
+def _margins_grow(data, penalty, before, now):
+    """Whether nothing is penalised but differences, and some task's margins are positive and still growing."""
+    if before is None or penalty.l1.any() or penalty.l2.any():
+        return False
+    before, now = (np.where(data.weights > 0, m, np.inf).min(axis=0) for m in (before, now))
+    return bool(((now > 0) & (now > before) & np.isfinite(now)).any())
 
 
 def _column_curvature(data):
