@@ -14,7 +14,7 @@ newton = Extension(
     depends=sorted(glob(FOLDER + "*.hpp")),
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
-    extra_compile_args=["-O3", "-std=c++17", "-fno-math-errno"],
+    extra_compile_args=["-O3", "-std=gnu++17", "-fno-math-errno", "-g0"],
 )
 
 setup(
