@@ -19,6 +19,7 @@ parser.add_argument("margins", help="npz file to write: margins (sizes, rows, ta
 parser.add_argument("seconds", help="csv file to write: CPU seconds by size")
 parser.add_argument("--seed", type=int, required=True)
 parser.add_argument("--sizes", type=int, nargs="+", required=True)
+parser.add_argument("--minsplit", type=int, default=20, help="rows that a tree needs to split; 20 is rpart's default")
 args = parser.parse_args()
 
 data = read_arrays(args.data)
@@ -26,7 +27,8 @@ fits, seconds = [], []
 for size in args.sizes:
     start = time.process_time()
     seed = r_seed(args.seed, args.case, args.instance, size)
-    fits.append(ada.boost(data["X_train"][:size], data["Y_train"][:size], data["X_test"], seed=seed))
+    fits.append(ada.boost(data["X_train"][:size], data["Y_train"][:size], data["X_test"], seed=seed,
+                          control={"minsplit": args.minsplit}))
     seconds.append(time.process_time() - start)
     print(f"size {size}: {seconds[-1]:.1f} s", flush=True)
 
