@@ -23,6 +23,12 @@ def refuse_foreign_python():
         )
 
 
+def read_numbers(config):
+    """Turn sizes given as --config sizes=[25,50], which Snakemake hands on as words, into numbers."""
+    if isinstance(config.get("sizes"), list):
+        config["sizes"] = [int(size) if str(size).isdigit() else size for size in config["sizes"]]
+
+
 def refuse_bad_config(config):
     """Stop before any job with one sentence on what is wrong in the config."""
     schema = yaml.safe_load((HOME / "workflow/schemas/config.schema.yaml").read_text())
@@ -55,6 +61,7 @@ def sources(script, *modules):
 
 
 refuse_foreign_python()
+read_numbers(config)
 refuse_bad_config(config)
 
 CASES = config["cases"]
