@@ -1,0 +1,102 @@
+"""The fast solver: prox-Newton steps, exact blocks, a duality gap with every answer.
+
+The work is done by a C++ core that knows neither Python nor R (``core.hpp`` says what it offers); this module turns
+the package's own types into its arrays.
+
+The separable rule
+------------------
+Rows of the coefficient matrix with neither l1 nor l2 may have no finite minimiser: the data are separated, or a task
+has labels of one class only. Such rows first get a tiny ridge, ``floor`` times the largest curvature they can have;
+then a hundredth of it. If that moves any linear predictor by more than 1, the first answer is returned with status
+"separated". Otherwise the ridge is dropped and the fit goes on to its optimum. An intercept comes under the rule only
+where a component of the task graph has a single class; then that ridge stays and the status is "separated" too.
+"""
+
+import numpy as np
+
+from ..objective import Solution
+from ._newton import STATUS, Core, cpu, prox
+
+__all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_prox", "cpu", "solve_newton"]
+
+FLOOR = 1e-6
+
+
+class NewtonSolver:
+    """One data set, ready to be solved at any penalties.
+
+    Keeps the last solution and its Gram matrices, so a solve at nearby penalties is cheap.
+
+    Parameters
+    ----------
+    data : fusedlr.objective.Data
+    tasks : fusedlr.tasks.TaskGraph
+    """
+
+    def __init__(self, data, tasks):
+        arrays = [np.ascontiguousarray(a, dtype=float) for a in (data.X, data.signs, data.weights, data.offset)]
+        self.core = Core(*arrays, *_edges(tasks), tasks.is_chain)
+
+    def solve(self, penalty, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        penalty : fusedlr.objective.Penalty
+        tol : float
+            Relative duality gap to reach.
+        max_iter : int
+            Most Newton steps.
+        start : ndarray, shape (1 + d, t), optional
+            Where to start; the last solution if not given.
+        floor : float
+            Constant of the separable rule.
+
+        Returns
+        -------
+        fusedlr.objective.Solution
+        """
+        if start is not None:
+            self.core.start(np.ascontiguousarray(start, dtype=float))
+        self.core.penalise(*(np.ascontiguousarray(row) for row in (penalty.l1, penalty.l2, penalty.fusion)))
+        report = self.core.solve(tol, max_iter, floor)
+        return Solution(self.core.params(), report["objective"], report["gap"], report["status"], report["iterations"], {})
+
+    def solve_points(self, points, factors, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
+        """Minimise the objective at many penalties, each from the best solution so far.
+
+        Parameters
+        ----------
+        points : ndarray, shape (g, 3)
+            l1, l2, fusion of each point, in the order of solving.
+        factors : ndarray, shape (1 + d,)
+            Multiplies l1 and l2 row by row; 0 for the intercept.
+        callback : callable, optional
+            Called with the number of points done, after each.
+
+        Returns
+        -------
+        params : ndarray, shape (g, 1 + d, t)
+        reports : ndarray, shape (g, 6)
+            Objective, relative gap, position of the status in ``STATUS``, iterations, nonzeros, df.
+        """
+        params = np.zeros((len(points), self.core.rows, self.core.tasks))
+        reports = np.zeros((len(points), 6))
+        self.core.set_factors(np.ascontiguousarray(factors, dtype=float))
+        self.core.solve_points(np.ascontiguousarray(points, dtype=float), params, reports, tol, max_iter, floor, callback)
+        return params, reports
+
+
+def solve_newton(data, penalty, tasks, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
+    """Minimise the objective once; see `NewtonSolver.solve`."""
+    return NewtonSolver(data, tasks).solve(penalty, tol, max_iter, start, floor)
+
+
+def block_prox(tasks, h, q, l1, fusion):
+    """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,)."""
+    h, q = (np.ascontiguousarray(a, dtype=float) for a in (h, q))
+    return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion)
+
+
+def _edges(tasks):
+    return np.ascontiguousarray(tasks.edges, dtype=np.intc), np.ascontiguousarray(tasks.weights, dtype=float)

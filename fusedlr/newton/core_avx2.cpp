@@ -1,0 +1,24 @@
+// The same solver for CPUs with AVX2; chosen when it starts, see core_base.cpp.
+#include "headers.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+#define LANES 4
+namespace fusedlr {
+namespace avx2 {
+#include "simd.hpp"
+#include "chain.hpp"
+#include "solver.hpp"
+}  // namespace avx2
+}  // namespace fusedlr
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

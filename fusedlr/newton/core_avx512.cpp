@@ -1,0 +1,24 @@
+// The same solver for CPUs with AVX-512; chosen when it starts, see core_base.cpp.
+#include "headers.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx2,fma")
+#endif
+#define LANES 8
+namespace fusedlr {
+namespace avx512 {
+#include "simd.hpp"
+#include "chain.hpp"
+#include "solver.hpp"
+}  // namespace avx512
+}  // namespace fusedlr
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

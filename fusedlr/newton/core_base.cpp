@@ -1,0 +1,49 @@
+// The solver for any CPU, and the choice between the builds.
+#include "headers.hpp"
+
+#define LANES 2
+namespace fusedlr {
+namespace base {
+#include "simd.hpp"
+#include "chain.hpp"
+#include "solver.hpp"
+}  // namespace base
+
+#if defined(__x86_64__) && defined(__GNUC__)
+namespace avx2 {
+Solver *make(const Problem &problem);
+}
+namespace avx512 {
+Solver *make(const Problem &problem);
+}
+static int width() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 8;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 4 : 2;
+}
+#else
+static int width() { return 2; }
+#endif
+
+Solver *make_solver(const Problem &problem) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (width() == 8) return avx512::make(problem);
+  if (width() == 4) return avx2::make(problem);
+#endif
+  return base::make(problem);
+}
+
+const char *instruction_set() { return width() == 8 ? "avx512" : (width() == 4 ? "avx2" : "base"); }
+
+void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h, const double *q,
+                double l1, double fusion, double *b) {
+  const Graph graph(tasks, edges, ends, weights, chain);
+  if (chain && fusion > 0) {
+    std::vector<double> nu;
+    for (const Edge &e : graph.edges) nu.push_back(fusion * e.weight);
+    base::chain_prox<0>(tasks, h, q, l1, nu.data(), b);
+    return;
+  }
+  CutBlock(graph).prox(h, q, l1, fusion, b);
+}
+
+}  // namespace fusedlr

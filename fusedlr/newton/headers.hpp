@@ -1,0 +1,15 @@
+// Everything that must be compiled for the plain instruction set, before a file switches to a wider one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core.hpp"
+#include "graph.hpp"

@@ -1,0 +1,71 @@
+// Vectors of doubles and the few functions on them that the solver needs, in the namespace of one instruction set.
+// LANES is set by the file that includes this one.
+
+typedef double Vec __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
+typedef long long Bits __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
+
+inline Vec spread(double value) { return value - Vec{}; }
+
+inline double total(const Vec &v) {
+  double sum = 0;
+  for (int i = 0; i < LANES; i++) sum += v[i];
+  return sum;
+}
+
+// exp(x) for x <= 0, below -708 as at -708. Largest error seen: 1 unit in the last place.
+inline Vec exp_negative(Vec x) {
+  x = x < -708.0 ? spread(-708.0) : x;
+  const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
+  const Vec shifted = x * 1.4426950408889634 + magic;
+  const Vec whole = shifted - magic;
+  const Vec r = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
+  Vec p = spread(1.0 / 6227020800.0);
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  Bits exponent;
+  std::memcpy(&exponent, &shifted, sizeof exponent);
+  exponent = (exponent << 52) + (1023LL << 52);
+  Vec power;
+  std::memcpy(&power, &exponent, sizeof power);
+  return p * power;
+}
+
+// log(1 + e) for 0 <= e <= 1, by the series of atanh around 1 or 2.
+inline Vec log_one_plus(Vec e) {
+  const Bits upper = e > 0.41421356237309503;
+  const Vec s = upper ? (e - 1.0) / (e + 3.0) : e / (e + 2.0);
+  const Vec u = s * s;
+  Vec p = spread(1.0 / 21.0);
+  p = p * u + 1.0 / 19.0;
+  p = p * u + 1.0 / 17.0;
+  p = p * u + 1.0 / 15.0;
+  p = p * u + 1.0 / 13.0;
+  p = p * u + 1.0 / 11.0;
+  p = p * u + 1.0 / 9.0;
+  p = p * u + 1.0 / 7.0;
+  p = p * u + 1.0 / 5.0;
+  p = p * u + 1.0 / 3.0;
+  p = p * u + 1.0;
+  return (upper ? spread(0.69314718055994529) : Vec{}) + 2.0 * s * p;
+}
+
+inline const Vec *as_vec(const double *p) { return reinterpret_cast<const Vec *>(p); }
+inline Vec *as_vec(double *p) { return reinterpret_cast<Vec *>(p); }
+
+// y += a * x over whole vectors; count is a multiple of LANES.
+inline void add_scaled(int count, double a, const double *x, double *y) {
+  const Vec *from = as_vec(x);
+  Vec *to = as_vec(y);
+  for (int i = 0; i < count / LANES; i++) to[i] += from[i] * a;
+}

@@ -1,0 +1,1085 @@
+// Prox-Newton for the whole problem, in the namespace of one instruction set.
+//
+// Outside, Newton steps: the loss is replaced by its quadratic model. Inside, sweeps over blocks (the t coefficients of
+// one feature), each minimised exactly. The model is kept as t weighted Gram matrices over a working set of features,
+// reused across steps and penalties until the weights have moved; a working set too large for that is swept through
+// the rows instead. Every step ends with a duality gap, and the gap alone says when to stop.
+//
+// Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
+// [task][row]; coefficients are [feature][task]; gradients are [task][feature].
+
+constexpr int PAD = 8;
+inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
+
+// Doubles aligned for vectors, zero at first.
+class Numbers {
+ public:
+  Numbers() = default;
+  explicit Numbers(std::size_t count) { resize(count); }
+  Numbers(const Numbers &) = delete;
+  Numbers &operator=(const Numbers &) = delete;
+  ~Numbers() { release(); }
+  void resize(std::size_t count) {
+    release();
+    data_ = static_cast<double *>(::operator new((count + PAD) * sizeof(double), std::align_val_t(64)));
+    std::fill(data_, data_ + count + PAD, 0.0);
+  }
+  void swap(Numbers &other) { std::swap(data_, other.data_); }
+  double *get() const { return data_; }
+  double &operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  void release() {
+    if (data_) ::operator delete(data_, std::align_val_t(64));
+    data_ = nullptr;
+  }
+  double *data_ = nullptr;
+};
+
+// Loss at a linear predictor with its first and second derivatives, all [task][row].
+struct Slopes {
+  Numbers linear, first, second;
+  double loss = 0;
+  explicit Slopes(std::size_t count) : linear(count), first(count), second(count) {}
+  void swap(Slopes &other) {
+    linear.swap(other.linear);
+    first.swap(other.first);
+    second.swap(other.second);
+    std::swap(loss, other.loss);
+  }
+};
+
+template <int T>
+class NewtonSolver final : public Solver {
+ public:
+  explicit NewtonSolver(const Problem &problem)
+      : graph_(problem.tasks, problem.edges, problem.ends, problem.edge_weights, problem.chain),
+        cuts_(graph_),
+        n_(problem.rows),
+        p_(problem.features + 1),
+        t_(problem.tasks),
+        np_(padded(problem.rows)),
+        pp_(padded(problem.features + 1)),
+        cells_(static_cast<std::size_t>(t_) * np_),
+        X_(static_cast<std::size_t>(p_) * np_),
+        signs_(cells_),
+        weights_(cells_),
+        offset_(cells_),
+        now_(cells_),
+        next_(cells_),
+        change_(cells_),
+        B_(static_cast<std::size_t>(p_) * t_),
+        trial_(static_cast<std::size_t>(p_) * t_),
+        G_(static_cast<std::size_t>(t_) * pp_),
+        l1_(p_, 0.0),
+        l2_(p_, 0.0),
+        fusion_(p_, 0.0),
+        factors_(p_, 1.0),
+        place_(p_, -1) {
+    factors_[0] = 0;
+    copy_data(problem);
+    null_loss_ = evaluate_at(offset_, next_);
+  }
+
+  void penalise(const double *l1, const double *l2, const double *fusion) override {
+    l1_.assign(l1, l1 + p_);
+    l2_.assign(l2, l2 + p_);
+    fusion_.assign(fusion, fusion + p_);
+  }
+
+  void set_factors(const double *factors) override { factors_.assign(factors, factors + p_); }
+
+  void penalise_by(double l1, double l2, double fusion) override {
+    point_ = {l1, l2, fusion};
+    for (int a = 0; a < p_; a++) {
+      l1_[a] = l1 * factors_[a];
+      l2_[a] = l2 * factors_[a];
+      fusion_[a] = fusion;
+    }
+  }
+
+  void start(const double *params) override {
+    std::copy(params, params + static_cast<std::size_t>(p_) * t_, B_.get());
+    refresh_linear();
+  }
+
+  void start_from_best(const double *solutions) override {
+    if (memory_.empty()) return;
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < memory_.size(); i++) {
+      const Parts &m = memory_[i];
+      const double value = m.loss + point_.l1 * m.l1 + point_.l2 * m.l2 + point_.fusion * m.fusion;
+      if (value < least) {
+        least = value;
+        best = i;
+      }
+    }
+    start(solutions + best * p_ * t_);
+  }
+
+  void remember() override {
+    Parts parts{now_.loss, 0, 0, 0};
+    for (int a = 0; a < p_; a++) {
+      const double *b = row(B_, a);
+      double size = 0, square = 0;
+      for (int k = 0; k < tasks(); k++) {
+        size += std::fabs(b[k]);
+        square += b[k] * b[k];
+      }
+      parts.l1 += factors_[a] * size;
+      parts.l2 += factors_[a] * 0.5 * square;
+      parts.fusion += variation(b);
+    }
+    memory_.push_back(parts);
+  }
+
+  void forget() override { memory_.clear(); }
+
+  void params(double *out) const override { std::copy(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_, out); }
+
+  // The separable rule. Rows that carry neither l1 nor l2 may have no finite minimiser. They first get a tiny ridge, the
+  // floor; then a hundredth of it. If that moves a linear predictor by more than 1 the data count as separated and
+  // the first answer stands. Otherwise the floor is dropped. An intercept needs the rule only where a whole component of
+  // tasks has labels of one class.
+  Report solve(const Settings &settings) override {
+    iterations_ = 0;
+    const std::vector<double> asked = l2_;
+    const bool one_class = intercept_is_free() && has_one_class();
+    const bool free = has_free_features();
+    if (!one_class && !free) return finish(descend(settings), OPTIMAL);
+    const std::vector<double> floor = floor_of(settings.floor, one_class);
+    raise_ridge(asked, floor, 1.0);
+    End end = descend(settings);
+    if (end != CONVERGED) return restore_and_finish(asked, end, SEPARATED);
+    if (!free) return restore_and_finish(asked, end, SEPARATED);
+    std::vector<double> first(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_);
+    std::vector<double> linear(now_.linear.get(), now_.linear.get() + cells_);
+    raise_ridge(asked, floor, 0.01);
+    end = descend(settings);
+    if (end == BROKEN_OFF) return restore_and_finish(asked, end, SEPARATED);
+    if (end != CONVERGED || moved(linear) > 1.0) {
+      start(first.data());
+      return restore_and_finish(asked, CONVERGED, SEPARATED);
+    }
+    raise_ridge(asked, floor, 0.0);
+    if (one_class) raise_intercept(floor);
+    end = descend(settings);
+    return restore_and_finish(asked, end, one_class ? SEPARATED : OPTIMAL);
+  }
+
+ private:
+  enum End { CONVERGED, OUT_OF_STEPS, BROKEN_OFF };
+  struct Parts {
+    double loss, l1, l2, fusion;
+  };
+  struct Point {
+    double l1, l2, fusion;
+  };
+
+  int tasks() const { return T ? T : t_; }
+  double *row(const Numbers &B, int a) const { return B.get() + static_cast<std::size_t>(a) * tasks(); }
+  const double *column(int a) const { return X_.get() + static_cast<std::size_t>(a) * np_; }
+
+  // ---------------------------------------------------------------- data and loss
+
+  void copy_data(const Problem &problem) {
+    const int d = p_ - 1;
+    for (int i = 0; i < n_; i++) X_[i] = 1.0;
+    const int strip = 64;  // columns at a time, so that both sides of the transposition stay in cache
+    for (int from = 0; from < d; from += strip)
+      for (int i = 0; i < n_; i++)
+        for (int a = from; a < std::min(d, from + strip); a++)
+          X_[static_cast<std::size_t>(a + 1) * np_ + i] = problem.X[static_cast<std::size_t>(i) * d + a];
+    for (int k = 0; k < t_; k++)
+      for (int i = 0; i < np_; i++) {
+        const std::size_t to = static_cast<std::size_t>(k) * np_ + i, from = static_cast<std::size_t>(i) * t_ + k;
+        signs_[to] = i < n_ ? problem.signs[from] : 1.0;
+        weights_[to] = i < n_ ? problem.weights[from] : 0.0;
+        offset_[to] = i < n_ ? problem.offset[from] : 0.0;
+      }
+    std::copy(offset_.get(), offset_.get() + cells_, now_.linear.get());
+  }
+
+  double evaluate(Slopes &at) const {
+    const Vec *linear = as_vec(at.linear.get()), *signs = as_vec(signs_.get()), *weights = as_vec(weights_.get());
+    Vec *first = as_vec(at.first.get()), *second = as_vec(at.second.get());
+    Vec sum{};
+    const std::size_t vectors = cells_ / LANES;
+    for (std::size_t i = 0; i < vectors; i++) {
+      const Vec margin = signs[i] * linear[i];
+      const Bits right = margin > 0.0;
+      const Vec size = right ? margin : -margin;
+      const Vec small = exp_negative(-size);
+      const Vec inverse = 1.0 / (1.0 + small);
+      const Vec share = small * inverse;
+      first[i] = -weights[i] * signs[i] * (right ? share : inverse);
+      second[i] = weights[i] * share * inverse;
+      sum += weights[i] * (log_one_plus(small) + (right ? Vec{} : size));
+    }
+    at.loss = total(sum);
+    return at.loss;
+  }
+
+  double evaluate_at(const Numbers &linear, Slopes &at) const {
+    std::copy(linear.get(), linear.get() + cells_, at.linear.get());
+    return evaluate(at);
+  }
+
+  void refresh_linear() {
+    std::copy(offset_.get(), offset_.get() + cells_, now_.linear.get());
+    for (int a = 0; a < p_; a++) add_feature(a, row(B_, a), now_.linear.get());
+  }
+
+  // linear += column a times one coefficient for each task
+  void add_feature(int a, const double *by, double *linear) const {
+    for (int k = 0; k < tasks(); k++)
+      if (by[k] != 0) add_scaled(np_, by[k], column(a), linear + static_cast<std::size_t>(k) * np_);
+  }
+
+  // ---------------------------------------------------------------- penalty
+
+  double variation(const double *b) const {
+    double sum = 0;
+    if (graph_.chain) {
+      for (int k = 0; k + 1 < tasks(); k++) sum += graph_.edges[k].weight * std::fabs(b[k] - b[k + 1]);
+    } else {
+      for (const Edge &e : graph_.edges) sum += e.weight * std::fabs(b[e.a] - b[e.b]);
+    }
+    return sum;
+  }
+
+  double row_penalty(int a, const double *b) const {
+    double size = 0, square = 0;
+    for (int k = 0; k < tasks(); k++) {
+      size += std::fabs(b[k]);
+      square += b[k] * b[k];
+    }
+    return l1_[a] * size + 0.5 * l2_[a] * square + (fusion_[a] > 0 ? fusion_[a] * variation(b) : 0.0);
+  }
+
+  double penalty() const {
+    double sum = 0;
+    for (int a = 0; a < p_; a++) sum += row_penalty(a, row(B_, a));
+    return sum;
+  }
+
+  void edge_limits(double fusion, double *nu) const {
+    for (int k = 0; k + 1 < tasks(); k++) nu[k] = fusion * graph_.edges[k].weight;
+  }
+
+  void prox(const double *h, const double *q, double l1, double fusion, double *b) {
+    if (fusion == 0) {
+      for (int k = 0; k < tasks(); k++) b[k] = soft(q[k], l1, h[k]);
+    } else if (graph_.chain) {
+      Scratch<T, 1> nu(t_);
+      edge_limits(fusion, nu.get());
+      chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
+    } else {
+      cuts_.prox(h, q, l1, fusion, b);
+    }
+  }
+
+  bool is_zero(const double *q, double l1, double fusion) {
+    if (fusion == 0 || tasks() == 1) {
+      for (int k = 0; k < tasks(); k++)
+        if (std::fabs(q[k]) > l1) return false;
+      return true;
+    }
+    if (!graph_.chain) return cuts_.is_zero(q, l1, fusion);
+    Scratch<T, 1> nu(t_);
+    edge_limits(fusion, nu.get());
+    return chain_is_zero<T>(tasks(), q, l1, nu.get());
+  }
+
+  double gauge(const double *q, double l1, double fusion, double lowest) {
+    if (fusion == 0 || tasks() == 1) {
+      for (int k = 0; k < tasks(); k++)
+        if (l1 > 0) lowest = std::max(lowest, std::fabs(q[k]) / l1);
+      return lowest;
+    }
+    if (!graph_.chain) return cuts_.gauge(q, l1, fusion, lowest);
+    Scratch<T, 1> nu(t_);
+    edge_limits(fusion, nu.get());
+    return chain_gauge<T>(tasks(), q, l1, nu.get(), lowest);
+  }
+
+  // ---------------------------------------------------------------- gradient
+
+  // Two columns against up to four tasks at a time.
+  template <int K>
+  void gradient_strip(const double *first, int k0, double *out) const {
+    const int vectors = np_ / LANES;
+    for (int a = 0; a < p_; a += 2) {
+      const Vec *x = as_vec(column(a)), *y = as_vec(column(a + 1 < p_ ? a + 1 : a));
+      Vec sums[2][K] = {};
+      for (int i = 0; i < vectors; i++)
+        for (int k = 0; k < K; k++) {
+          const Vec r = as_vec(first + static_cast<std::size_t>(k0 + k) * np_)[i];
+          sums[0][k] += x[i] * r;
+          sums[1][k] += y[i] * r;
+        }
+      for (int k = 0; k < K; k++) {
+        double *to = out + static_cast<std::size_t>(k0 + k) * pp_ + a;
+        to[0] = total(sums[0][k]);
+        if (a + 1 < p_) to[1] = total(sums[1][k]);
+      }
+    }
+  }
+
+  void full_gradient(const double *first, double *out) const {
+    int k = 0;
+    for (; k + 4 <= tasks(); k += 4) gradient_strip<4>(first, k, out);
+    for (; k + 2 <= tasks(); k += 2) gradient_strip<2>(first, k, out);
+    if (k < tasks()) gradient_strip<1>(first, k, out);
+  }
+
+  // ---------------------------------------------------------------- intercepts
+
+  int components(double fusion) const { return fusion > 0 ? graph_.components : tasks(); }
+  int component(double fusion, int k) const { return fusion > 0 ? graph_.component[k] : k; }
+  bool intercept_is_free() const { return l1_[0] == 0 && l2_[0] == 0; }
+
+  // Newton steps on a common shift of the intercepts of each component, until their slopes sum to rounding.
+  void polish_intercepts() {
+    if (!intercept_is_free()) return;
+    const int count = components(fusion_[0]);
+    std::vector<double> slope(count), curvature(count);
+    for (int round = 0; round < 4; round++) {
+      std::fill(slope.begin(), slope.end(), 0.0);
+      std::fill(curvature.begin(), curvature.end(), 0.0);
+      for (int k = 0; k < tasks(); k++) {
+        Vec first{}, second{};
+        const std::size_t from = static_cast<std::size_t>(k) * np_;
+        for (int i = 0; i < np_ / LANES; i++) {
+          first += as_vec(now_.first.get() + from)[i];
+          second += as_vec(now_.second.get() + from)[i];
+        }
+        slope[component(fusion_[0], k)] += total(first);
+        curvature[component(fusion_[0], k)] += total(second);
+      }
+      double largest = 0;
+      for (const double s : slope) largest = std::max(largest, std::fabs(s));
+      if (largest <= 1e-12 * (1 + now_.loss) || !shift_intercepts(slope, curvature)) break;
+    }
+  }
+
+  bool shift_intercepts(const std::vector<double> &slope, const std::vector<double> &curvature) {
+    Scratch<T, 1> shift(t_);
+    for (int k = 0; k < tasks(); k++) {
+      const int c = component(fusion_[0], k);
+      shift.get()[k] = curvature[c] > 0 ? std::max(-1.0, std::min(1.0, -slope[c] / curvature[c])) : 0.0;
+      const Vec by = spread(shift.get()[k]);
+      const std::size_t from = static_cast<std::size_t>(k) * np_;
+      for (int i = 0; i < np_ / LANES; i++)
+        as_vec(next_.linear.get() + from)[i] = as_vec(now_.linear.get() + from)[i] + by;
+    }
+    if (!(evaluate(next_) <= now_.loss)) return false;
+    for (int k = 0; k < tasks(); k++) B_[k] += shift.get()[k];
+    now_.swap(next_);
+    return true;
+  }
+
+  // ---------------------------------------------------------------- duality gap
+
+  // Upper bound on the distance to the optimum. With residuals r = -first, C = X'r and any scaling s in [0, 1] that makes
+  // s C feasible, the dual value is at least  s (loss + <C, B>) - sum of conjugates(s C).
+  double duality_gap(double objective) {
+    const double *G = G_.get();
+    double correction = 0;
+    if (has_free_features()) {
+      if (!project_free_rows(correction)) return objective;
+      G = projected_.get();
+    }
+    Scratch<T, 1> scratch(t_);
+    double *c = scratch.get();
+    double slack = 0, scale = 1, inner = 0;
+    for (int a = 0; a < p_; a++) {
+      for (int k = 0; k < tasks(); k++) c[k] = -G[static_cast<std::size_t>(k) * pp_ + a];
+      if (is_free(a)) slack += centre(a, c);
+      const double *b = row(B_, a);
+      for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
+      if (l2_[a] == 0) scale = gauge(c, l1_[a], fusion_[a], scale);
+    }
+    const double s = 1 / scale;
+    double conjugates = 0;
+    for (int a = 0; a < p_; a++)
+      if (l2_[a] > 0) conjugates += conjugate(a, G, s);
+    return objective - s * (now_.loss + inner - correction) + conjugates + slack;
+  }
+
+  bool is_free(int a) const { return l1_[a] == 0 && l2_[a] == 0; }
+
+  bool has_free_features() const {
+    for (int a = 1; a < p_; a++)
+      if (is_free(a)) return true;
+    return false;
+  }
+
+  // Makes the slopes of a free row sum to zero in each component; returns what the rounding left there may cost.
+  double centre(int a, double *c) const {
+    const int count = components(fusion_[a]);
+    const double *b = row(B_, a);
+    double cost = 0;
+    for (int j = 0; j < count; j++) {
+      double sum = 0, size = 0;
+      int members = 0;
+      for (int k = 0; k < tasks(); k++)
+        if (component(fusion_[a], k) == j) {
+          sum += c[k];
+          size = std::max(size, std::fabs(b[k]));
+          members++;
+        }
+      for (int k = 0; k < tasks(); k++)
+        if (component(fusion_[a], k) == j) c[k] -= sum / members;
+      cost += std::fabs(sum) * size;
+    }
+    return cost;
+  }
+
+  double conjugate(int a, const double *G, double s) {
+    Scratch<T, 3> scratch(t_);
+    double *c = scratch.get(), *ones = c + tasks(), *b = ones + tasks(), sum = 0;
+    for (int k = 0; k < tasks(); k++) {
+      c[k] = -s * G[static_cast<std::size_t>(k) * pp_ + a];
+      ones[k] = 1;
+    }
+    prox(ones, c, l1_[a], fusion_[a], b);
+    for (int k = 0; k < tasks(); k++) sum += b[k] * b[k];
+    return sum / (2 * l2_[a]);
+  }
+
+  // Corrects the residuals by multiples of the curvature so that the slopes of all free rows vanish as they must, and
+  // puts their gradient into projected_. False if the correction leaves the dual domain or is too large to compute.
+  bool project_free_rows(double &correction) {
+    std::vector<std::pair<int, int>> unknowns;  // (row, component)
+    for (int a = 0; a < p_; a++)
+      if (is_free(a))
+        for (int c = 0; c < components(fusion_[a]); c++) unknowns.push_back({a, c});
+    const int count = static_cast<int>(unknowns.size());
+    if (count > 2000) return false;
+    std::vector<double> matrix(static_cast<std::size_t>(count) * count), z(count);
+    double diagonal = 0;
+    for (int u = 0; u < count; u++) {
+      z[u] = component_sum(unknowns[u]);
+      for (int v = 0; v <= u; v++) matrix[static_cast<std::size_t>(u) * count + v] = curvature_between(unknowns[u], unknowns[v]);
+      diagonal = std::max(diagonal, matrix[static_cast<std::size_t>(u) * count + u]);
+    }
+    for (int u = 0; u < count; u++) matrix[static_cast<std::size_t>(u) * count + u] += 1e-13 * diagonal;
+    if (!solve_positive(matrix, count, z)) return false;
+    return apply_projection(unknowns, z, correction);
+  }
+
+  double component_sum(const std::pair<int, int> &u) const {
+    double sum = 0;
+    for (int k = 0; k < tasks(); k++)
+      if (component(fusion_[u.first], k) == u.second) sum -= G_[static_cast<std::size_t>(k) * pp_ + u.first];
+    return sum;
+  }
+
+  double curvature_between(const std::pair<int, int> &u, const std::pair<int, int> &v) const {
+    Vec sum{};
+    const Vec *x = as_vec(column(u.first)), *y = as_vec(column(v.first));
+    for (int k = 0; k < tasks(); k++) {
+      if (component(fusion_[u.first], k) != u.second || component(fusion_[v.first], k) != v.second) continue;
+      const Vec *w = as_vec(now_.second.get() + static_cast<std::size_t>(k) * np_);
+      for (int i = 0; i < np_ / LANES; i++) sum += x[i] * y[i] * w[i];
+    }
+    return total(sum);
+  }
+
+  // Cholesky factorisation of the lower triangle and solution in place.
+  static bool solve_positive(std::vector<double> &A, int m, std::vector<double> &b) {
+    for (int j = 0; j < m; j++) {
+      double *Aj = &A[static_cast<std::size_t>(j) * m];
+      for (int i = 0; i < j; i++) {
+        const double *Ai = &A[static_cast<std::size_t>(i) * m];
+        double sum = Aj[i];
+        for (int q = 0; q < i; q++) sum -= Aj[q] * Ai[q];
+        Aj[i] = sum / Ai[i];
+      }
+      double sum = Aj[j];
+      for (int q = 0; q < j; q++) sum -= Aj[q] * Aj[q];
+      if (!(sum > 0)) return false;
+      Aj[j] = std::sqrt(sum);
+    }
+    for (int j = 0; j < m; j++) {
+      for (int q = 0; q < j; q++) b[j] -= A[static_cast<std::size_t>(j) * m + q] * b[q];
+      b[j] /= A[static_cast<std::size_t>(j) * m + j];
+    }
+    for (int j = m - 1; j >= 0; j--) {
+      b[j] /= A[static_cast<std::size_t>(j) * m + j];
+      for (int q = 0; q < j; q++) b[q] -= A[static_cast<std::size_t>(j) * m + q] * b[j];
+    }
+    return true;
+  }
+
+  bool apply_projection(const std::vector<std::pair<int, int>> &unknowns, const std::vector<double> &z, double &correction) {
+    std::fill(change_.get(), change_.get() + cells_, 0.0);
+    for (std::size_t u = 0; u < unknowns.size(); u++)
+      for (int k = 0; k < tasks(); k++)
+        if (component(fusion_[unknowns[u].first], k) == unknowns[u].second)
+          add_scaled(np_, z[u], column(unknowns[u].first), change_.get() + static_cast<std::size_t>(k) * np_);
+    correction = 0;
+    for (std::size_t i = 0; i < cells_; i++) {
+      const double by = change_[i], curvature = now_.second[i];
+      if (curvature > 0 && !(std::fabs(by) <= 0.5)) return false;
+      correction += 2 * curvature * by * by;
+      next_.first[i] = now_.first[i] + curvature * by;
+    }
+    if (projected_.get() == nullptr) projected_.resize(static_cast<std::size_t>(t_) * pp_);
+    full_gradient(next_.first.get(), projected_.get());
+    return true;
+  }
+
+  // ---------------------------------------------------------------- working set
+
+  // The features of the next quadratic model; true if its curvature is that of the present point.
+  bool choose_features(bool force) {
+    const bool fresh = force || gram_size_ == 0 || curvature_drift() > 0.03;
+    if (fresh) forget_features();
+    for (int a = 0; a < p_; a++)
+      if (place_[a] < 0 && (a == 0 || is_active(a))) add_feature_to_set(a);
+    add_violators();
+    by_rows_ = static_cast<int>(set_.size()) > largest_gram();
+    if (by_rows_) {
+      gram_size_ = 0;
+      prepare_rows();
+    } else {
+      build_gram();
+    }
+    return fresh || by_rows_;
+  }
+
+  bool is_active(int a) const {
+    const double *b = row(B_, a);
+    for (int k = 0; k < tasks(); k++)
+      if (b[k] != 0) return true;
+    return false;
+  }
+
+  void forget_features() {
+    for (const int a : set_) place_[a] = -1;
+    set_.clear();
+    gram_size_ = 0;
+    if (gram_weights_.get() == nullptr) gram_weights_.resize(cells_);
+    std::copy(now_.second.get(), now_.second.get() + cells_, gram_weights_.get());
+  }
+
+  void add_feature_to_set(int a) {
+    place_[a] = static_cast<int>(set_.size());
+    set_.push_back(a);
+  }
+
+  double curvature_drift() const {
+    Vec moved{}, sum{};
+    const Vec *now = as_vec(now_.second.get()), *then = as_vec(gram_weights_.get());
+    for (std::size_t i = 0; i < cells_ / LANES; i++) {
+      const Vec by = now[i] - then[i];
+      moved += by > 0.0 ? by : -by;
+      sum += now[i];
+    }
+    return total(moved) / (total(sum) + 1e-300);
+  }
+
+  // Zero features whose slopes cannot be balanced; of very many, those that miss by most.
+  void add_violators() {
+    Scratch<T, 1> scratch(t_);
+    double *q = scratch.get();
+    std::vector<std::pair<double, int>> &found = violators_;
+    found.clear();
+    for (int a = 1; a < p_; a++) {
+      if (place_[a] >= 0) continue;
+      double miss = 0;
+      for (int k = 0; k < tasks(); k++) {
+        q[k] = -G_[static_cast<std::size_t>(k) * pp_ + a];
+        const double over = std::max(0.0, std::fabs(q[k]) - l1_[a]);
+        miss += over * over;
+      }
+      if (miss > 0 && !is_zero(q, l1_[a], fusion_[a])) found.push_back({-miss, a});
+    }
+    const std::size_t most = std::max<std::size_t>(128, 2 * set_.size());
+    if (found.size() > most) {
+      std::nth_element(found.begin(), found.begin() + most, found.end());
+      found.resize(most);
+    }
+    for (const auto &violator : found) add_feature_to_set(violator.second);
+  }
+
+  // ---------------------------------------------------------------- quadratic model by Gram matrices
+
+  int largest_gram() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / tasks()))); }
+
+  void build_gram() {
+    const int m = static_cast<int>(set_.size());
+    if (m + PAD > stride_) grow_gram(m);
+    if (gram_size_ == m) return;
+    for (int k = 0; k < tasks(); k++) weigh_and_multiply(k, m);
+    diagonal_.resize(static_cast<std::size_t>(m) * tasks());
+    for (int c = gram_size_; c < m; c++)
+      for (int k = 0; k < tasks(); k++) diagonal_[static_cast<std::size_t>(c) * tasks() + k] = gram(k, c)[c] + least_curvature();
+    gram_size_ = m;
+  }
+
+  double *gram(int k, int c) const {
+    return gram_.get() + static_cast<std::size_t>(k) * stride_ * stride_ + static_cast<std::size_t>(c) * stride_;
+  }
+
+  // Keeps blocks with no curvature at all where they are.
+  double least_curvature() const { return 1e-12 * (1 + null_loss_) / tasks(); }
+
+  void grow_gram(int m) {
+    stride_ = padded(std::min(std::max(2 * m, 64), std::max(m, std::min(p_, largest_gram()))) + PAD);
+    gram_.resize(static_cast<std::size_t>(tasks()) * stride_ * stride_);
+    slope_.resize(static_cast<std::size_t>(tasks()) * stride_);
+    weighted_.resize(static_cast<std::size_t>(stride_) * np_);
+    gram_size_ = 0;
+  }
+
+  // Rows gram_size_..m of the Gram matrix of one task.
+  void weigh_and_multiply(int k, int m) {
+    const Vec *w = as_vec(gram_weights_.get() + static_cast<std::size_t>(k) * np_);
+    for (int c = gram_size_; c < m; c++) {
+      const Vec *x = as_vec(column(set_[c]));
+      Vec *to = as_vec(weighted_.get() + static_cast<std::size_t>(c) * np_);
+      for (int i = 0; i < np_ / LANES; i++) to[i] = w[i] * x[i];
+    }
+    int c = gram_size_;
+    for (; c + 3 <= m; c += 3) gram_rows<3>(k, c);
+    for (; c < m; c++) gram_rows<1>(k, c);
+  }
+
+  template <int R>
+  void gram_rows(int k, int c) {
+    const int last = c + R;
+    int e = 0;
+    for (; e + 4 <= last; e += 4) gram_tile<R, 4>(k, c, e);
+    for (; e < last; e++) gram_tile<R, 1>(k, c, e);
+  }
+
+  // R x C products of a weighted and a plain column, written on both sides of the diagonal.
+  template <int R, int C>
+  void gram_tile(int k, int c, int e) {
+    const Vec *x[C], *w[R];
+    for (int j = 0; j < C; j++) x[j] = as_vec(column(set_[e + j]));
+    for (int i = 0; i < R; i++) w[i] = as_vec(weighted_.get() + static_cast<std::size_t>(c + i) * np_);
+    Vec sums[R][C] = {};
+    for (int v = 0; v < np_ / LANES; v++)
+      for (int j = 0; j < C; j++) {
+        const Vec xj = x[j][v];
+        for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
+      }
+    for (int i = 0; i < R; i++)
+      for (int j = 0; j < C; j++) gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = total(sums[i][j]);
+  }
+
+  // ---------------------------------------------------------------- quadratic model by rows
+
+  void prepare_rows() {
+    const int m = static_cast<int>(set_.size());
+    diagonal_.resize(static_cast<std::size_t>(m) * tasks());
+    for (int c = 0; c < m; c++)
+      for (int k = 0; k < tasks(); k++) {
+        const Vec *x = as_vec(column(set_[c])), *w = as_vec(now_.second.get() + static_cast<std::size_t>(k) * np_);
+        Vec sum{};
+        for (int i = 0; i < np_ / LANES; i++) sum += x[i] * x[i] * w[i];
+        diagonal_[static_cast<std::size_t>(c) * tasks() + k] = total(sum) + least_curvature();
+      }
+  }
+
+  double slope_by_rows(int k, int c) const {
+    const std::size_t from = static_cast<std::size_t>(k) * np_;
+    const Vec *x = as_vec(column(set_[c])), *r = as_vec(now_.first.get() + from), *w = as_vec(now_.second.get() + from),
+              *z = as_vec(change_.get() + from);
+    Vec sum{};
+    for (int i = 0; i < np_ / LANES; i++) sum += x[i] * (r[i] + w[i] * z[i]);
+    return total(sum);
+  }
+
+  // ---------------------------------------------------------------- sweeps
+
+  // The numbers that sweeps keep up to date beside the coefficients: slopes of the model, or changes of the linear predictor.
+  double *state() const { return by_rows_ ? change_.get() : slope_.get(); }
+  std::size_t state_size() const { return by_rows_ ? cells_ : static_cast<std::size_t>(tasks()) * stride_; }
+
+  void start_sweeps() {
+    for (std::size_t c = 0; c < set_.size(); c++) {
+      std::copy(row(B_, set_[c]), row(B_, set_[c]) + tasks(), row(trial_, set_[c]));
+      if (!by_rows_)
+        for (int k = 0; k < tasks(); k++)
+          slope_[static_cast<std::size_t>(k) * stride_ + c] = G_[static_cast<std::size_t>(k) * pp_ + set_[c]];
+    }
+    if (by_rows_) std::fill(change_.get(), change_.get() + cells_, 0.0);
+  }
+
+  // Minimises the model over one block; returns the curvature-weighted square of the step.
+  double update_block(int c) {
+    Scratch<T, 3> scratch(t_);
+    double *h = scratch.get(), *q = h + tasks(), *step = q + tasks();
+    const int a = set_[c];
+    double *b = row(trial_, a);
+    const double *diagonal = &diagonal_[static_cast<std::size_t>(c) * tasks()];
+    bool zero = true;
+    for (int k = 0; k < tasks(); k++) {
+      const double slope = by_rows_ ? slope_by_rows(k, c) : slope_[static_cast<std::size_t>(k) * stride_ + c];
+      h[k] = diagonal[k] + l2_[a];
+      q[k] = diagonal[k] * b[k] - slope;
+      zero &= b[k] == 0;
+    }
+    if (zero && is_zero(q, l1_[a], fusion_[a])) return 0;
+    prox(h, q, l1_[a], fusion_[a], step);
+    double size = 0;
+    for (int k = 0; k < tasks(); k++) {
+      const double by = step[k] - b[k];
+      b[k] = step[k];
+      step[k] = by;
+      size += h[k] * by * by;
+    }
+    if (size > 0) spread_step(c, step);
+    return size;
+  }
+
+  void spread_step(int c, const double *step) {
+    if (by_rows_) {
+      add_feature(set_[c], step, change_.get());
+      return;
+    }
+    const int count = padded(static_cast<int>(set_.size()));
+    for (int k = 0; k < tasks(); k++)
+      if (step[k] != 0) add_scaled(count, step[k], gram(k, c), slope_.get() + static_cast<std::size_t>(k) * stride_);
+  }
+
+  // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
+  bool sweep(double smallest, const Settings &settings) {
+    start_sweeps();
+    const int m = static_cast<int>(set_.size());
+    double first = 0;
+    bool all = true;
+    kept_ = 0;
+    for (int pass = 0; pass < 200; pass++) {
+      double size = 0;
+      if (all) {
+        for (int c = 0; c < m; c++) size += update_block(c);
+        list_active();
+      } else {
+        for (const int c : active_) size += update_block(c);
+      }
+      if (pass == 0) first = size;
+      if (size <= 1e-2 * first || size <= smallest) {
+        if (all || static_cast<int>(active_.size()) == m) return true;
+        all = true;
+        kept_ = 0;
+        continue;
+      }
+      all = false;
+      extrapolate();
+      if (interrupted(settings)) return false;
+    }
+    return true;
+  }
+
+  void list_active() {
+    active_.clear();
+    for (int c = 0; c < static_cast<int>(set_.size()); c++) {
+      const double *b = row(trial_, set_[c]);
+      bool active = set_[c] == 0;
+      for (int k = 0; k < tasks(); k++) active |= b[k] != 0;
+      if (active) active_.push_back(c);
+    }
+  }
+
+  // ---------------------------------------------------------------- Anderson extrapolation of the sweeps
+
+  static constexpr int DEPTH = 3;
+
+  void extrapolate() {
+    const std::size_t coefs = set_.size() * tasks(), states = state_size();
+    past_coefs_.resize((DEPTH + 1) * coefs);
+    past_states_.resize((DEPTH + 1) * states);
+    gather(&past_coefs_[kept_ * coefs]);
+    std::copy(state(), state() + states, &past_states_[kept_ * states]);
+    if (++kept_ <= DEPTH) return;
+    kept_ = 0;
+    double mix[DEPTH];
+    if (!mixing_weights(coefs, mix)) return;
+    mixed_coefs_.resize(coefs);
+    mixed_states_.resize(states);
+    combine(past_coefs_, coefs, mix, mixed_coefs_);
+    combine(past_states_, states, mix, mixed_states_);
+    const double here = model_value(&past_coefs_[DEPTH * coefs], state());
+    if (!(model_value(mixed_coefs_.data(), mixed_states_.data()) < here)) return;
+    for (std::size_t c = 0; c < set_.size(); c++)
+      std::copy(&mixed_coefs_[c * tasks()], &mixed_coefs_[c * tasks()] + tasks(), row(trial_, set_[c]));
+    std::copy(mixed_states_.begin(), mixed_states_.end(), state());
+  }
+
+  void gather(double *out) const {
+    for (std::size_t c = 0; c < set_.size(); c++)
+      for (int k = 0; k < tasks(); k++) out[c * tasks() + k] = row(trial_, set_[c])[k];
+  }
+
+  static void combine(const std::vector<double> &past, std::size_t count, const double *mix, std::vector<double> &out) {
+    const double *a = &past[count], *b = a + count, *c = b + count;
+    for (std::size_t i = 0; i < count; i++) out[i] = mix[0] * a[i] + mix[1] * b[i] + mix[2] * c[i];
+  }
+
+  // Weights, summing to 1, that make the mixed step shortest.
+  bool mixing_weights(std::size_t count, double *mix) const {
+    double A[DEPTH][DEPTH + 1];
+    double trace = 0;
+    for (int i = 0; i < DEPTH; i++)
+      for (int j = 0; j <= i; j++) {
+        const double *a = &past_coefs_[i * count], *b = &past_coefs_[j * count];
+        double sum = 0;
+        for (std::size_t q = 0; q < count; q++) sum += (a[q + count] - a[q]) * (b[q + count] - b[q]);
+        A[i][j] = A[j][i] = sum;
+        if (i == j) trace += sum;
+      }
+    if (!(trace > 0)) return false;
+    for (int i = 0; i < DEPTH; i++) {
+      A[i][i] += 1e-12 * trace;
+      A[i][DEPTH] = 1;
+    }
+    for (int i = 0; i < DEPTH; i++) {  // positive definite: no pivoting needed
+      if (!(A[i][i] > 0)) return false;
+      for (int r = i + 1; r < DEPTH; r++) {
+        const double by = A[r][i] / A[i][i];
+        for (int q = i; q <= DEPTH; q++) A[r][q] -= by * A[i][q];
+      }
+    }
+    double sum = 0;
+    for (int i = DEPTH - 1; i >= 0; i--) {
+      mix[i] = A[i][DEPTH];
+      for (int q = i + 1; q < DEPTH; q++) mix[i] -= A[i][q] * mix[q];
+      mix[i] /= A[i][i];
+      sum += mix[i];
+    }
+    if (!(std::fabs(sum) > 1e-300)) return false;
+    for (int i = 0; i < DEPTH; i++) mix[i] /= sum;
+    return true;
+  }
+
+  // Quadratic model plus penalty, up to a constant.
+  double model_value(const double *coefs, const double *state) const {
+    double value = by_rows_ ? model_loss_by_rows(state) : 0.0;
+    for (std::size_t c = 0; c < set_.size(); c++) {
+      const int a = set_[c];
+      const double *b = coefs + c * tasks(), *old = row(B_, a);
+      if (!by_rows_)
+        for (int k = 0; k < tasks(); k++)
+          value += 0.5 * (G_[static_cast<std::size_t>(k) * pp_ + a] + state[static_cast<std::size_t>(k) * stride_ + c]) * (b[k] - old[k]);
+      value += row_penalty(a, b);
+    }
+    return value;
+  }
+
+  double model_loss_by_rows(const double *change) const {
+    double value = 0;
+    for (std::size_t i = 0; i < cells_; i++) value += change[i] * (now_.first[i] + 0.5 * now_.second[i] * change[i]);
+    return value;
+  }
+
+  // ---------------------------------------------------------------- Newton steps
+
+  End descend(const Settings &settings) {
+    evaluate(now_);
+    polish_intercepts();
+    double objective = now_.loss + penalty(), fall = std::numeric_limits<double>::infinity();
+    bool force = false;
+    int stalls = 0;
+    for (int step = 0;; step++) {
+      full_gradient(now_.first.get(), G_.get());
+      objective_ = objective;
+      gap_ = duality_gap(objective) / std::max(objective, 1e-3 * null_loss_);
+      if (gap_ <= settings.tolerance) return CONVERGED;
+      stalls = fall <= 1e-15 * objective ? stalls + 1 : 0;
+      if (step == settings.max_iterations || stalls == 3) return OUT_OF_STEPS;
+      if (interrupted(settings)) return BROKEN_OFF;
+      iterations_++;
+      const bool fresh = choose_features(force);
+      const double smallest = 1e-5 * settings.tolerance * settings.tolerance * objective;
+      if (!sweep(smallest, settings)) return BROKEN_OFF;
+      const bool moved = line_search(objective);
+      force = !moved;
+      if (!moved && fresh) return OUT_OF_STEPS;
+      if (moved) polish_intercepts();
+      const double value = now_.loss + penalty();
+      fall = objective - value;
+      objective = value;
+    }
+  }
+
+  // Moves towards the minimiser of the model until the true objective has fallen enough.
+  bool line_search(double objective) {
+    if (!by_rows_) collect_change();
+    double slope = 0, before = 0, after = 0;
+    for (const int a : set_) {
+      const double *b = row(B_, a), *to = row(trial_, a);
+      for (int k = 0; k < tasks(); k++) slope += (to[k] - b[k]) * G_[static_cast<std::size_t>(k) * pp_ + a];
+      before += row_penalty(a, b);
+      after += row_penalty(a, to);
+    }
+    const double expected = slope + after - before;
+    double step = 1;
+    for (int halvings = 0; halvings < 30; halvings++, step *= 0.5) {
+      for (std::size_t i = 0; i < cells_ / LANES; i++)
+        as_vec(next_.linear.get())[i] = as_vec(now_.linear.get())[i] + as_vec(change_.get())[i] * step;
+      const double value = evaluate(next_) + (step == 1 ? after : penalty_between(step));
+      if (value <= objective + 0.01 * step * expected + 1e-13 * objective) {
+        accept(step);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void collect_change() {
+    std::fill(change_.get(), change_.get() + cells_, 0.0);
+    Scratch<T, 1> by(t_);
+    for (const int a : set_) {
+      for (int k = 0; k < tasks(); k++) by.get()[k] = row(trial_, a)[k] - row(B_, a)[k];
+      add_feature(a, by.get(), change_.get());
+    }
+  }
+
+  double penalty_between(double step) const {
+    Scratch<T, 1> b(t_);
+    double sum = 0;
+    for (const int a : set_) {
+      for (int k = 0; k < tasks(); k++) b.get()[k] = row(B_, a)[k] + step * (row(trial_, a)[k] - row(B_, a)[k]);
+      sum += row_penalty(a, b.get());
+    }
+    return sum;
+  }
+
+  void accept(double step) {
+    for (const int a : set_)
+      for (int k = 0; k < tasks(); k++) {
+        double &b = row(B_, a)[k];
+        const double to = row(trial_, a)[k];
+        b = step == 1 ? to : b + step * (to - b);
+      }
+    now_.swap(next_);
+  }
+
+  bool interrupted(const Settings &settings) const { return settings.stop && settings.stop(settings.context); }
+
+  // ---------------------------------------------------------------- the separable rule
+
+  bool has_one_class() const {
+    const int count = components(fusion_[0]);
+    for (int c = 0; c < count; c++) {
+      bool yes = false, no = false;
+      for (int k = 0; k < tasks(); k++)
+        if (component(fusion_[0], k) == c)
+          for (int i = 0; i < n_; i++) {
+            const std::size_t at = static_cast<std::size_t>(k) * np_ + i;
+            if (weights_[at] > 0) (signs_[at] > 0 ? yes : no) = true;
+          }
+      if (yes != no) return true;
+    }
+    return false;
+  }
+
+  // A fraction of the largest curvature that a row can have.
+  std::vector<double> floor_of(double fraction, bool one_class) const {
+    std::vector<double> floor(p_, 0.0);
+    for (int a = one_class ? 0 : 1; a < p_; a++) {
+      if (!is_free(a)) continue;
+      for (int k = 0; k < tasks(); k++) {
+        double sum = 0;
+        for (int i = 0; i < n_; i++) sum += weights_[static_cast<std::size_t>(k) * np_ + i] * column(a)[i] * column(a)[i];
+        floor[a] = std::max(floor[a], 0.25 * fraction * sum);
+      }
+      if (floor[a] == 0) floor[a] = fraction;
+    }
+    return floor;
+  }
+
+  void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor, double times) {
+    for (int a = 0; a < p_; a++) l2_[a] = asked[a] + times * floor[a];
+  }
+
+  void raise_intercept(const std::vector<double> &floor) { l2_[0] = floor[0]; }
+
+  double moved(const std::vector<double> &linear) const {
+    double largest = 0;
+    for (std::size_t i = 0; i < cells_; i++)
+      if (weights_[i] > 0) largest = std::max(largest, std::fabs(now_.linear[i] - linear[i]));
+    return largest;
+  }
+
+  // Values are reported for the penalties that were asked for, without the floor.
+  Report restore_and_finish(const std::vector<double> &asked, End end, Status good) {
+    l2_ = asked;
+    evaluate(now_);
+    objective_ = now_.loss + penalty();
+    full_gradient(now_.first.get(), G_.get());
+    gap_ = duality_gap(objective_) / std::max(objective_, 1e-3 * null_loss_);
+    return finish(end, good);
+  }
+
+  Report finish(End end, Status good) const {
+    Report report{objective_, gap_, good, iterations_, 0, 0};
+    if (end == OUT_OF_STEPS) report.status = NOT_CONVERGED;
+    if (end == BROKEN_OFF) report.status = INTERRUPTED;
+    for (int a = 0; a < p_; a++) count_groups(a, report);
+    return report;
+  }
+
+  // Non-zero coefficients, and groups of tied neighbours (non-zero ones only, but for the intercept).
+  void count_groups(int a, Report &report) const {
+    const double *b = row(B_, a);
+    if (a > 0 && !is_active(a)) return;
+    for (int k = 0; k < tasks(); k++) report.nonzeros += a > 0 && b[k] != 0;
+    if (graph_.chain) {
+      for (int k = 0; k < tasks(); k++) report.groups += (a == 0 || b[k] != 0) && (k == 0 || b[k] != b[k - 1]);
+      return;
+    }
+    std::vector<int> group(tasks());
+    for (int k = 0; k < tasks(); k++) group[k] = k;
+    for (const Edge &e : graph_.edges)
+      if (b[e.a] == b[e.b]) {
+        const int from = group[e.b], to = group[e.a];
+        for (int &g : group)
+          if (g == from) g = to;
+      }
+    for (int k = 0; k < tasks(); k++) report.groups += group[k] == k && (a == 0 || b[k] != 0);
+  }
+
+  const Graph graph_;
+  CutBlock cuts_;
+  const int n_, p_, t_, np_, pp_;
+  const std::size_t cells_;  // tasks times padded rows
+  Numbers X_, signs_, weights_, offset_;
+  Slopes now_, next_;
+  Numbers change_;  // of the linear predictor, from the present point to the trial point
+  Numbers B_, trial_, G_, projected_;
+  std::vector<double> l1_, l2_, fusion_, factors_;
+  Point point_{0, 0, 0};
+  std::vector<Parts> memory_;
+  double null_loss_ = 0, objective_ = 0, gap_ = 0;
+  int iterations_ = 0;
+
+  std::vector<int> place_, set_, active_;  // position of a feature in the working set, the set, its non-zero members
+  std::vector<std::pair<double, int>> violators_;
+  bool by_rows_ = false;
+  int stride_ = 0, gram_size_ = 0;
+  Numbers gram_, gram_weights_, slope_, weighted_;
+  std::vector<double> diagonal_;
+
+  int kept_ = 0;
+  std::vector<double> past_coefs_, past_states_, mixed_coefs_, mixed_states_;
+};
+
+Solver *make(const Problem &problem) {
+  switch (problem.tasks) {
+    case 1: return new NewtonSolver<1>(problem);
+    case 2: return new NewtonSolver<2>(problem);
+    case 3: return new NewtonSolver<3>(problem);
+    case 4: return new NewtonSolver<4>(problem);
+    case 5: return new NewtonSolver<5>(problem);
+    case 6: return new NewtonSolver<6>(problem);
+    default: return new NewtonSolver<0>(problem);
+  }
+}
