@@ -9,6 +9,8 @@ from importlib import import_module
 _HOMES = {
     "AdaResult": "ada",
     "boost": "ada",
+    "from_r": "objects",
+    "to_r": "objects",
     "RError": "session",
     "RMissingError": "session",
     "RWarning": "session",

@@ -343,11 +343,13 @@ def _vector_to_r(values):
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.ndim > 2:
         raise TypeError(f"R takes numbers, strings and arrays of up to two dimensions, found {type(values).__name__}")
-    if array.dtype.kind == "f" or array.dtype.itemsize > 4 or array.dtype.kind == "u":
-        kind, dtype = rinterface.FloatSexpVector, np.float64
+    flat = array.ravel(order="F")
+    if array.dtype == bool:
+        vector = rinterface.BoolSexpVector(flat.tolist())
+    elif array.dtype == np.int32:
+        vector = rinterface.IntSexpVector.from_memoryview(memoryview(flat))
     else:
-        kind, dtype = rinterface.IntSexpVector, np.int32
-    vector = kind.from_memoryview(memoryview(np.ascontiguousarray(array.ravel(order="F"), dtype=dtype)))
+        vector = rinterface.FloatSexpVector.from_memoryview(memoryview(flat.astype(np.float64)))
     if array.ndim == 2:
         vector.do_slot_assign("dim", rinterface.IntSexpVector(array.shape))
     return vector
