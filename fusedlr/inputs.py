@@ -125,8 +125,9 @@ def _code_labels(column, task, shared):
         labels = _category_pair(column, task)
     else:
         labels = _label_pair(column[~missing].tolist(), task, shared)
-    is_yes = (column == labels[1]).fillna(False).to_numpy(dtype=bool)
-    return np.where(missing, np.nan, is_yes.astype(float)), labels
+    codes = np.full(len(column), np.nan)
+    codes[~missing] = np.asarray(column[~missing] == labels[1], dtype=bool)
+    return codes, labels
 
 
 def _refuse_strange_types(column, task):

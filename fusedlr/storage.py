@@ -151,7 +151,7 @@ def _umask():
 # ---- reading --------------------------------------------------------------------------------------------------------
 
 def _model(page, arrays, formula):
-    from .model import FusedLogit
+    from fusedlr import FusedLogit  # the model imports its results, so it is found when it is needed
 
     model = FusedLogit.__new__(FusedLogit)
     model.endog_names, model.exog_names = _names(page["endog_names"]), _names(page["exog_names"])
