@@ -109,13 +109,13 @@ def stratified_folds(data, folds, seed):
 
 
 def default_penalties(data, tasks, penalty_factors=None):
-    """A grid of penalties that suits the data: 10 of l1, 3 of l2, 8 of fusion.
+    """A grid of penalties that suits the data: 10 of l1, 3 of l2, 9 of fusion.
 
     l1 falls from the smallest that leaves no coefficient to a thousandth of it (a
     hundredth where there are not more rows than features). l2 is 0, and 3 % and 30 % of
     the mean curvature of the loss in one coefficient, which shrinks a coefficient of a
-    lone feature by about as much. fusion rises from 0 to the smallest that ties all tasks
-    at some l1 of the grid.
+    lone feature by about as much. fusion is 0, then rises over three powers of ten to the
+    smallest that ties all tasks, intercepts too, at three values of l1.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def default_penalties(data, tasks, penalty_factors=None):
     l1 = top * np.geomspace(1.0, 1e-3 if data.n_rows > data.n_features else 1e-2, 10) if top else np.zeros(1)
     l2 = _mean_curvature(data, tasks, factors) * np.array([0.0, 0.03, 0.3])
     tie = max(fusion_limit(data, tasks, factors, value) for value in l1[[0, len(l1) // 2, -1]])
-    fusion = np.append(0.0, tie * np.geomspace(1e-2, 1.0, 7)) if tie else np.zeros(1)
+    fusion = np.append(0.0, tie * np.geomspace(1e-3, 1.0, 8)) if tie else np.zeros(1)
     return {"l1": l1, "l2": l2 if l2.any() else np.zeros(1), "fusion": fusion}
 
 

@@ -1,9 +1,13 @@
 """Scores on held-out rows, limits of the penalties, cross-validation."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from fusedlr import tuning
+from fusedlr import FusedLogit, limits, tuning
+from fusedlr.limits import fusion_limit, l1_limit
+from fusedlr.objective import Data, Penalty
+from fusedlr.tasks import TaskGraph
 
 
 @pytest.fixture
@@ -91,3 +95,235 @@ def test_a_log_loss_function_is_asked_for_the_tied_points_only():
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="metric must be 'error' or 'logloss', found 'auc'"):
         tuning.choose(TABLE, [0] * 4, [0] * 4, metric="auc")
+
+
+# ---- limits -------------------------------------------------------------------------------------------------------------
+
+GRAPHS = {
+    "chain": TaskGraph.chain(4),
+    "ring": TaskGraph.ring(4),
+    "star": TaskGraph([(0, 1, 2.0), (0, 2), (0, 3, 0.5)], 4),
+    "two parts": TaskGraph([(0, 1), (2, 3)], 4),
+    "with a cycle": TaskGraph([(0, 1), (1, 2), (0, 2, 3.0), (2, 3)], 4),
+}
+FACTORS = {"plain": None, "factors": np.array([1.0, 2.0, 0.5, 0.0, 1.0])}
+
+each_graph = pytest.mark.parametrize("tasks", GRAPHS.values(), ids=GRAPHS)
+each_factor = pytest.mark.parametrize("factors", FACTORS.values(), ids=FACTORS)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(120, 5)) + 0.5
+    Y = (rng.random((120, 4)) < 1 / (1 + np.exp(0.5 - X[:, :1] * [1.0, 1.0, 0.5, 0.0]))).astype(float)
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    return Data.from_arrays(X, Y, rng.integers(1, 3, size=120).astype(float), rng.normal(size=120) * 0.3)
+
+
+def solve(data, tasks, l1, l2, fusion, factors):
+    from fusedlr.newton import solve_newton
+
+    return solve_newton(data, Penalty.from_values(l1, l2, fusion, 5, factors), tasks, tol=1e-10, max_iter=1000).params
+
+
+@each_graph
+@each_factor
+@pytest.mark.parametrize("fusion", [0.0, 1.5])
+def test_at_the_l1_limit_every_coefficient_is_zero_and_just_below_one_is_not(data, tasks, factors, fusion):
+    limit = l1_limit(data, tasks, factors, fusion)
+    held = slice(1, None) if factors is None else 1 + np.flatnonzero(factors)
+    assert not solve(data, tasks, 1.0005 * limit, 0.3, fusion, factors)[held].any()
+    assert solve(data, tasks, 0.9995 * limit, 0.3, fusion, factors)[held].any()
+
+
+@each_graph
+@each_factor
+@pytest.mark.parametrize(("l1", "l2"), [(0.0, 0.0), (0.0, 2.0), (8.0, 1.0)])
+def test_at_the_fusion_limit_all_tasks_are_equal_and_just_below_they_are_not(data, tasks, factors, l1, l2):
+    limit = fusion_limit(data, tasks, factors, l1, l2)
+    assert not tasks.differences(solve(data, tasks, l1, l2, 1.0005 * limit, factors)).any()
+    assert tasks.differences(solve(data, tasks, l1, l2, 0.9995 * limit, factors)).any()
+
+
+@each_graph
+def test_limits_by_sets_of_tasks_equal_those_by_linear_programs(tasks, monkeypatch):
+    slopes = np.random.default_rng(1).normal(size=(6, 4))
+    for part in range(tasks.components().max() + 1):
+        members = np.flatnonzero(tasks.components() == part)
+        slopes[:3, members] -= slopes[:3, members].mean(axis=1, keepdims=True)
+    slack = np.where(np.arange(6) < 3, 0.0, 3.0)[:, None] * np.ones(4)
+    fusion = np.linspace(0.1, 1.0, 6)
+    by_sets = limits._smallest_fusion(slopes, slack, tasks), limits._smallest_l1(slopes, fusion, tasks)
+    monkeypatch.setattr(limits, "_sets", lambda tasks: None)
+    assert limits._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-9)
+    np.testing.assert_allclose(limits._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
+
+
+def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
+    assert fusion_limit(data, TaskGraph([], 4)) == 0.0
+    assert l1_limit(data, TaskGraph.chain(4), np.zeros(5)) == 0.0
+
+
+def test_both_limits_come_as_a_named_pair(data):
+    pair = tuning.penalty_limits(data, GRAPHS["chain"], l2=1.0)
+    assert pair.l1 == l1_limit(data, GRAPHS["chain"])
+    assert pair.fusion == fusion_limit(data, GRAPHS["chain"], l2=1.0)
+
+
+def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data):
+    grid = tuning.default_penalties(data, GRAPHS["chain"])
+    assert [len(grid[name]) for name in ("l1", "l2", "fusion")] == [10, 3, 9]
+    assert not solve(data, GRAPHS["chain"], 1.0005 * grid["l1"][0], 0.0, 0.0, None)[1:].any()
+    assert solve(data, GRAPHS["chain"], grid["l1"][-1], 0.0, 0.0, None)[1:].all()
+    for l1 in grid["l1"][[0, 5, 9]]:
+        assert not np.ptp(solve(data, GRAPHS["chain"], l1, 0.0, 1.0005 * grid["fusion"][-1], None), axis=1).any()
+
+
+# ---- cross-validation ---------------------------------------------------------------------------------------------------
+
+POINTS = {"l1": [12.0, 3.0, 0.5], "l2": [0.1, 1.0], "fusion": [0.0, 1.0, 10.0]}
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(90, 6)) * [1, 2, 1, 1, 1, 5]
+    Y = (rng.random((90, 3)) < 1 / (1 + np.exp(-X[:, :1] - 0.5))).astype(float)
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    return FusedLogit(Y, X, standardize=True, offset=rng.normal(size=90) * 0.2)
+
+
+@pytest.fixture(scope="module")
+def cv(model):
+    return model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8)
+
+
+def test_folds_spread_every_combination_of_labels_evenly(model):
+    folds = tuning.stratified_folds(model.data, 4, seed=1)
+    for _, rows in model.endog.groupby(list(model.endog), dropna=False).indices.items():
+        assert np.ptp(np.bincount(folds[rows], minlength=4)) <= 1
+    assert np.ptp(np.bincount(folds)) <= 1
+
+
+def test_folds_follow_from_the_seed_alone(model):
+    np.testing.assert_array_equal(*(tuning.stratified_folds(model.data, 5, seed=3) for _ in range(2)))
+    assert (tuning.stratified_folds(model.data, 5, seed=3) != tuning.stratified_folds(model.data, 5, seed=4)).any()
+
+
+def test_means_and_standard_errors_are_those_of_fits_without_each_fold(model, cv):
+    point = 9
+    penalties = cv.table.loc[point, ["l1", "l2", "fusion"]].to_dict()
+    scores, weights = [], []
+    for fold in range(4):
+        res = model.with_rows(cv.folds != fold).fit(**penalties, tol=1e-8)
+        held = model.with_rows(cv.folds == fold)
+        losses = np.logaddexp(0, -held.data.signs * res.predict(held.exog, which="linear", offset=held.data.offset[:, 0]))
+        weights.append(held.data.weights.sum())
+        scores.append((np.asarray(losses) * held.data.weights).sum() / weights[-1])
+    mean = np.average(scores, weights=weights)
+    se = np.sqrt(np.average((scores - mean) ** 2, weights=weights) / 3)
+    assert cv.table["mean"][point] == pytest.approx(mean, rel=1e-5)
+    assert cv.table["se"][point] == pytest.approx(se, rel=1e-3)
+    np.testing.assert_allclose(cv.fold_scores[:, point], scores, rtol=1e-4)
+
+
+def test_the_lowest_mean_is_chosen_and_fitted_on_all_rows(model, cv):
+    assert cv.best == cv.table["mean"].argmin() == cv.chosen
+    again = model.fit(**cv.penalties, tol=1e-8)
+    np.testing.assert_allclose(cv.results.params, again.params, atol=1e-3)
+    assert cv.results.nobs == model.nobs
+
+
+def test_one_standard_error_goes_to_the_more_penalized_side(model, cv):
+    one = model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8, rule="1se")
+    best, chosen = cv.table.iloc[cv.best], one.table.iloc[one.chosen]
+    assert one.chosen == cv.one_se
+    assert all(one.penalties[name] >= cv.penalties[name] for name in POINTS)
+    assert chosen["df"] < best["df"]
+    assert best["mean"] < chosen["mean"] <= best["mean"] + best["se"]
+
+
+def table_of(rows):
+    return pd.DataFrame(rows, columns=["l1", "l2", "fusion", "mean", "se", "df"])
+
+
+@pytest.mark.parametrize(("rows", "best", "expected"), [
+    ([(1, 0, 0, 0.50, 0.1, 9), (2, 0, 0, 0.59, 0.1, 5), (3, 0, 0, 0.61, 0.1, 1)], 0, 1),
+    ([(1, 0, 0, 0.55, 0.1, 9), (2, 0, 0, 0.50, 0.1, 5)], 1, 1),
+    ([(1, 0, 9, 0.55, 0.1, 1), (2, 0, 0, 0.50, 0.1, 5)], 1, 1),
+    ([(1, 0, 0, 0.50, 0.0, 9), (2, 0, 0, 0.51, 0.9, 5)], 0, 0),
+    ([(1, 0, 0, 0.50, 0.1, 5), (1, 0, 2, 0.55, 0.1, 5), (1, 1, 0, 0.55, 0.1, 5)], 0, 2),
+], ids=["largest within", "never less penalized", "never less in one of the three", "the best point's own error",
+        "ties go to the larger l2 before the larger fusion"])
+def test_the_one_standard_error_rule(rows, best, expected):
+    assert tuning.one_standard_error(table_of(rows), best) == expected
+
+
+def test_criteria_are_those_of_the_fits_on_all_rows(model, cv):
+    for point in (0, 8, 17):
+        assert cv.table["aic"][point] == pytest.approx(cv.grid.results(point).aic, rel=1e-9)
+        assert cv.table["bic"][point] == pytest.approx(cv.grid.results(point).bic, rel=1e-9)
+    for by in ("aic", "bic"):
+        found = model.fit_cv(**POINTS, by=by)
+        assert found.best == found.table[by].argmin()
+        assert found.folds is None and found.one_se is None
+
+
+def test_the_numbers_do_not_depend_on_the_number_of_jobs(model, cv):
+    two = model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8, n_jobs=2)
+    pd.testing.assert_frame_equal(two.table, cv.table, check_exact=True)
+
+
+def test_given_folds_are_used_as_they_are(model):
+    folds = np.where(np.arange(90) % 3 == 0, "north", "south")
+    found = model.fit_cv(l1=[1.0, 5.0], l2=0.1, fusion=1.0, folds=folds)
+    assert found.fold_scores.shape == (2, 2)
+    assert (found.folds == (folds == "south")).all()
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.OneClassWarning")
+def test_a_fold_that_takes_all_labels_of_one_class_or_of_a_task_breaks_nothing():
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(40, 3)), (rng.random((40, 3)) < 0.5).astype(float)
+    folds = np.arange(40) % 4
+    Y[:, 1] = folds == 0
+    Y[folds != 1, 2] = np.nan
+    found = FusedLogit(Y, X).fit_cv(folds=folds)
+    assert np.isfinite(found.table[["mean", "se", "logloss", "error"]]).all(axis=None)
+
+
+def test_no_penalties_are_needed(model):
+    found = model.fit_cv(rule="1se", metric="error", seed=1)
+    assert len(found.table) == 270
+    assert found.results.converged
+    assert "rule 1se" in repr(found)
+
+
+def test_one_task_needs_no_fusion():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 4))
+    found = FusedLogit((X[:, 0] + rng.normal(size=60) > 0).astype(float), X).fit_cv()
+    assert found.table["fusion"].unique().tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), [
+    ({"by": "auc"}, ValueError, "by must be 'cv', 'aic' or 'bic', found 'auc'"),
+    ({"rule": "2se"}, ValueError, "rule must be 'min' or '1se'"),
+    ({"metric": "auc"}, ValueError, "metric must be 'error' or 'logloss'"),
+    ({"by": "bic", "rule": "1se"}, ValueError, "rule='1se' needs standard errors"),
+    ({"folds": 1}, ValueError, "folds must be from 2 to the number of rows"),
+    ({"folds": 91}, ValueError, r"number of rows \(90\), found 91"),
+    ({"folds": [0, 1]}, ValueError, "one fold for each of 90 rows"),
+    ({"folds": np.zeros(90)}, ValueError, "at least 2 folds"),
+    ({"folds": np.r_[np.nan, np.zeros(89)]}, ValueError, "found missing values"),
+    ({"l1": []}, ValueError, "l1 must be a number or a list of numbers"),
+    ({"l2": -1}, ValueError, "l2 must be .* not negative"),
+    ({"fusion": "much"}, TypeError, "fusion must be a number or a list of numbers, found 'much'"),
+    ({"fusion": np.inf}, ValueError, "fusion must be .* finite"),
+    ({"l1": 1, "fold": 5}, TypeError, "fold"),
+    ({"l1": 1.0, "l2": 1.0, "fusion": 1.0, "n_jobs": 0}, ValueError, "n_jobs must be"),
+])
+def test_bad_options_are_refused(model, options, error, message):
+    with pytest.raises(error, match=message):
+        model.fit_cv(**options)
