@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 __all__ = ["Design", "Outcomes", "aligned", "check_index", "check_max_iter", "check_tol", "factors_by_name",
-           "new_offset", "penalty_by_name", "read_endog", "read_exog", "read_new_exog", "read_ordered"]
+           "new_offset", "penalty_by_name", "read_endog", "read_exog", "read_held_out", "read_new_exog",
+           "read_ordered"]
 
 
 class Outcomes(NamedTuple):
@@ -71,6 +72,19 @@ def read_endog(endog):
     return Outcomes(Y, names, [labels for _, labels in coded], index)
 
 
+def read_held_out(endog, names, labels):
+    """Labels of other rows in the model's own coding, ndarray (n, t) of 0, 1 and NaN.
+
+    Unlike in ``read_endog`` a task may have labels of one kind, or none.
+    """
+    frame, _ = _endog_frame(endog)
+    by_name = isinstance(endog, pd.DataFrame) and set(names) <= set(frame.columns)
+    if not by_name and frame.shape[1] != len(names):
+        raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
+    columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
+    return np.column_stack([_code_known(column, name, pair) for column, name, pair in zip(columns, names, labels)])
+
+
 def read_ordered(endog, levels=None):
     """Ordered levels as cumulative yes/no tasks, a DataFrame with one column ">level" for each but the last level."""
     column = endog if isinstance(endog, pd.Series) else pd.Series(_one_column(endog))
@@ -125,9 +139,23 @@ def _code_labels(column, task, shared):
         labels = _category_pair(column, task)
     else:
         labels = _label_pair(column[~missing].tolist(), task, shared)
+    return _codes(column, missing, labels), labels
+
+
+def _codes(column, missing, labels):
     codes = np.full(len(column), np.nan)
     codes[~missing] = np.asarray(column[~missing] == labels[1], dtype=bool)
-    return codes, labels
+    return codes
+
+
+def _code_known(column, task, labels):
+    """Codes 0, 1 and NaN of a task whose pair of labels is known."""
+    missing = column.isna().to_numpy()
+    strangers = [value for value in pd.unique(column[~missing]) if value not in labels]
+    if strangers:
+        raise ValueError(f"endog must hold the labels of the fit, {labels[0]!r} and {labels[1]!r} in task {task!r}; "
+                         f"found {strangers[:3]}")
+    return _codes(column, missing, labels)
 
 
 def _refuse_strange_types(column, task):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .exceptions import ConvergenceWarning, OneClassWarning, SeparationWarning
 from .inputs import (aligned, check_index, check_max_iter, check_tol, factors_by_name, penalty_by_name, read_endog,
-                     read_exog, read_new_exog, read_ordered)
+                     read_exog, read_held_out, read_new_exog, read_ordered)
 from .objective import Data, Penalty
 from .results import FusedLogitResults
 from .tasks import TaskGraph
@@ -203,6 +203,15 @@ class FusedLogit:
             exog = self.formula.design(exog)
         return read_new_exog(exog, self.exog_names[1:], self.constant)
 
+    def held_out(self, endog, exog):
+        """Other rows as the model sees its own: features on the original scale (m, d), labels 0, 1 and NaN (m, t)."""
+        X, index = self.design(exog)
+        Y = read_held_out(endog, self.endog_names, self.labels)
+        if len(Y) != len(X):
+            raise ValueError(f"endog must have one row for each of the {len(X)} rows of exog, found {len(Y)}")
+        check_index(endog.index if isinstance(endog, (pd.DataFrame, pd.Series)) else None, index, "exog")
+        return X, Y
+
     def penalty(self, l1, l2, fusion):
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
         values = [penalty_by_name(name, value, self.exog_names)
@@ -272,6 +281,7 @@ class FusedLogit:
 
         check_tol(tol)
         check_max_iter(max_iter)
+        _warn_one_class(self)
         return Grid(self, l1, l2, fusion, tol=tol, max_iter=max_iter, progress=progress)
 
     def fit_cv(self, **options):
@@ -319,7 +329,8 @@ def _refuse_weightless(data, names):
 
 
 def _task_graph(tasks, names):
-    graph = TaskGraph.build(tasks, len(names), names)
+    # Names that are numbers are left out: in an edge they could not be told from positions.
+    graph = TaskGraph.build(tasks, len(names), names if all(isinstance(name, str) for name in names) else None)
     if graph.names is not None and list(graph.names) != list(names):
         raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {list(names)}; "
                          "names and their order must be the same")

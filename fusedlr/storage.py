@@ -159,8 +159,7 @@ def _model(page, arrays, formula):
     model.constant, model.standardize = page["constant"], page["standardize"]
     model.scale, model.penalty_factors = arrays["scale"], arrays.get("penalty_factors")
     edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
-    model.tasks = TaskGraph(edges, len(model.endog_names))
-    model.tasks.names = None if page["task_names"] is None else tuple(_names(page["task_names"]))
+    model.tasks = TaskGraph(edges, len(model.endog_names), page["task_names"])
     model.formula = _formula(page["formula"]) if formula and page["formula"] else None
     model._data, model.index = _data(arrays)
     return model

@@ -260,7 +260,7 @@ class _Cell(Cell):
             return text.replace(data, escape(data), 1) if data != escape(data) else text
         if output_format == "latex":
             return text.replace("<", "$<$")
-        return f'"{text}"' if fmt_dict.get("fmt") == "csv" and "," in data else text
+        return f'"{data}"'.ljust(width) if fmt_dict.get("fmt") == "csv" and "," in data else text
 
 
 _HTML = {"l": '<td style="text-align: left">%s</td>', "r": '<td style="text-align: right">%s</td>',

@@ -251,3 +251,23 @@ def test_a_task_of_one_class_is_named(X, Y):
     with pytest.warns(OneClassWarning, match="'mid'.*1"):
         res = FusedLogit(Y.assign(mid=1), X).fit(1, 0.1, 2)
     assert np.isfinite(res.params.to_numpy()).all()
+
+
+# ---- held-out rows --------------------------------------------------------------------------------------------------
+
+def test_held_out_rows_are_read_in_the_models_coding(X, Y):
+    model = FusedLogit(worded(Y, "no", "yes"), X, standardize=True)
+    others = pd.DataFrame({"high": ["yes", None], "low": ["yes", "yes"], "mid": ["no", "yes"]})
+    features, labels = model.held_out(others, X.iloc[:2, ::-1])
+    np.testing.assert_array_equal(features, X.iloc[:2])
+    np.testing.assert_array_equal(labels, [[1, 0, 1], [1, 1, np.nan]])
+
+
+def test_held_out_labels_must_be_those_of_the_fit(X, Y):
+    model = FusedLogit(worded(Y, "no", "yes"), X)
+    with pytest.raises(ValueError, match="endog.*'no' and 'yes'.*'low'.*'maybe'"):
+        model.held_out(worded(Y, "no", "maybe"), X)
+    with pytest.raises(ValueError, match="endog.*'low', 'mid', 'high'"):
+        model.held_out(Y[["low"]], X)
+    with pytest.raises(ValueError, match="exog.*index of endog"):
+        model.held_out(worded(Y, "no", "yes"), X.iloc[::-1])

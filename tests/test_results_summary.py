@@ -1,0 +1,156 @@
+"""The printed summary: what it shows, how wide it is, and that it is the same each time in every format."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.iolib.summary import Summary
+
+from fusedlr import FusedLogit, FusedLogitResults
+from fusedlr.objective import Solution
+
+RNG = np.random.default_rng(7)
+
+
+def data(tasks, features, rows=60):
+    X = pd.DataFrame(RNG.normal(size=(rows, features))).add_prefix("feature")
+    return pd.DataFrame(RNG.integers(0, 2, size=(rows, tasks))).add_prefix("task"), X
+
+
+def handmade(params, tasks="chain", names=None, status="optimal", **options):
+    """A result with coefficients of our choice."""
+    params = np.array(params, dtype=float)
+    Y, X = data(params.shape[1], params.shape[0] - 1)
+    Y, X = (Y, X) if names is None else (Y.set_axis(names[1], axis=1), X.set_axis(names[0], axis=1))
+    model = FusedLogit(Y, X, tasks=tasks, **options)
+    return FusedLogitResults(model, Solution(params, 12.5, 1e-9, status, 7, {}), {"l1": 1.5, "l2": 0.25, "fusion": 2.0})
+
+
+def row(text, name, which=0):
+    return [line for line in text.split("\n") if line.startswith(name + " ")][which].split()[1:]
+
+
+PARAMS = [[-0.5, -0.5, 0.25, 0.25], [1.5, 1.5, 1.5, 0.75], [0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]]
+
+
+def test_ties_and_zeros_are_visible():
+    text = str(handmade(PARAMS).summary())
+    assert row(text, "const") == ["-0.5000", "=", "-0.5000", "0.2500", "=", "0.2500"]
+    assert row(text, "feature0") == ["1.5000", "=", "1.5000", "=", "1.5000", "0.7500"]
+    assert row(text, "feature1") == [".", ".", "2.0000", "=", "2.0000"]
+    assert "feature2" not in text and "1 feature is zero in every task" in text
+
+
+def test_a_ring_closes_at_both_ends():
+    text = str(handmade([[1, 2, 3, 1], [4, 4, 5, 6]], "ring").summary())
+    assert row(text, "const") == ["=", "1.0000", "2.0000", "3.0000", "1.0000", "="]
+    assert row(text, "feature0") == ["4.0000", "=", "4.0000", "5.0000", "6.0000"]
+
+
+def test_ties_of_any_other_graph_are_letters():
+    text = str(handmade([[1, 2, 1, 2], [4, 4, 5, 6]], [(0, 2), (1, 3)]).summary())
+    assert row(text, "const") == ["1.0000", "a", "2.0000", "b", "1.0000", "a", "2.0000", "b"]
+    assert row(text, "feature0") == ["4.0000", "4.0000", "5.0000", "6.0000"]
+    assert "same letter" in text
+
+
+def test_everything_in_effect_is_shown():
+    res = handmade(PARAMS)
+    text = str(res.summary())
+    shown = dict(re.findall(r"(\w[^:\n]*?): +(.+?)(?=  |\n)", text))
+    assert shown["Tasks"] == "4 (chain)" and shown["Rows"] == "60" and shown["Labels observed"] == "240"
+    assert shown["Non-zero coefs"] == "6 of 12" and shown["Distinct values (df)"] == "5"
+    assert shown["Blocks of 2+ tasks"] == "4"
+    assert (shown["Penalty l1"], shown["Penalty l2"], shown["Penalty fusion"]) == ("1.5", "0.25", "2")
+    assert shown["AIC"] == f"{res.aic:.3f}" and shown["BIC"] == f"{res.bic:.3f}"
+    assert shown["Log-likelihood"] == f"{res.llf:.3f}" and shown["Deviance explained"] == f"{res.prsquared:.3f}"
+    assert shown["Duality gap"] == f"{res.gap:.1e}" and shown["Solver"] == "newton (7 iterations)"
+    assert row(text, "task1")[:2] == ["60", f"{res.positives['task1']:g}"]
+
+
+def test_nothing_looks_like_inference():
+    text = str(handmade(PARAMS).summary())
+    assert "P>|" not in text and "std err" not in text and "[0.025" not in text
+    assert "no p-values" in text
+
+
+@pytest.mark.parametrize("length", [5, 60])
+def test_four_tasks_fit_a_hundred_columns(length):
+    names = [f"feature {i} ".ljust(length, "x") for i in range(3)], [f"task {k} ".ljust(length, "y") for k in range(4)]
+    text = str(handmade(PARAMS, names=names).summary())
+    assert max(map(len, text.split("\n"))) <= 100
+    headers = [line for line in text.split("\n") if line.strip().startswith("task 0")]
+    assert len(headers) == 2 and headers[1].count("task ") == 4
+
+
+def test_at_most_five_tasks_stand_abreast():
+    text = str(handmade([np.repeat([1.0, 2.0], 6), np.ones(12)]).summary())
+    headers = [line.split() for line in text.split("\n") if line.strip().startswith("task") and "Labels" not in line]
+    assert [line for line in headers if line[-1].startswith("task")] == [
+        [f"task{k}" for k in part] for part in (range(4), range(4, 8), range(8, 12))]
+    assert row(text, "const", 1) == ["=", "1.0000", "=", "1.0000", "2.0000", "=", "2.0000", "="]
+
+
+def test_long_lists_show_the_largest_and_say_so():
+    params = np.zeros((101, 2))
+    params[1:61] = np.linspace(-6, 6, 60)[:, None]
+    text = str(handmade(params).summary(max_rows=4))
+    assert [name for name in ("feature0", "feature1", "feature58", "feature59") if row(text, name)] != []
+    assert len(re.findall(r"^feature", text, re.M)) == 4
+    assert "4 largest of 60 features" in text and "40 features are zero in every task" in text
+    assert len(re.findall(r"^feature", str(handmade(params).summary(max_rows=None)), re.M)) == 100
+
+
+def test_small_values_are_not_shown_as_zero():
+    text = str(handmade([[0.0, 1e6], [1e-7, -2e-4]]).summary())
+    assert row(text, "const") == ["0.0000", "1.00e+06"]
+    assert row(text, "feature0") == ["1.00e-07", "-2.00e-04"]
+
+
+def test_trouble_is_said_at_the_end():
+    assert "NOT CONVERGED" in str(handmade(PARAMS, status="not_converged").summary())
+    assert "SEPARATED" in str(handmade(PARAMS, status="separated").summary())
+
+
+def test_the_same_fit_prints_the_same():
+    Y, X = data(3, 4)
+    one, two = (FusedLogit(Y, X).fit(1, 0.1, 1).summary() for _ in range(2))
+    assert isinstance(one, Summary)
+    for form in ("as_text", "as_html", "as_latex", "as_csv"):
+        assert getattr(one, form)() == getattr(two, form)() == getattr(one, form)()
+
+
+class Tables(HTMLParser):
+    """Text of every cell."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.cells = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_data(self, data):
+        if self.cells:
+            self.cells[-1] += data.strip()
+
+
+def test_awkward_names_survive_every_format():
+    names = ["a<b", "x & y", "C(site, Sum)[S.u_1]"], [">low", "<b>mid", "50%", "top"]
+    summary = handmade([[1, 1, 2, 2], *np.eye(4)[:3]], names=names).summary()
+    cells = Tables(summary.as_html()).cells
+    assert set(names[0] + names[1]) <= set(cells)
+    assert '"C(site, Sum)[S.u_1]"' in summary.as_csv()
+    latex = summary.as_latex()
+    assert r"x \& y" in latex and r"u\_1" in latex and r"50\%" in latex
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
+
+
+def test_a_table_has_one_width():
+    text = str(handmade(PARAMS).summary())
+    rules = {len(line) for line in text.split("\n") if line and set(line) <= {"="}}
+    assert len(rules) == 1
