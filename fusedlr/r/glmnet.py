@@ -30,18 +30,21 @@ function(x, y, weights, offset, penalties, alpha) {
     glmnet::glmnet.control(fdev = 0, devmax = 1)
     target <- mean(penalties) / sum(weights)
     fit <- glmnet::glmnet(x, as.vector(y), "binomial", weights = as.vector(weights), offset = as.vector(offset),
-                          alpha = alpha, lambda = target * 2^(12:0), standardize = FALSE, thresh = 1e-15,
+                          alpha = alpha, lambda = target * 2^(12:0), standardize = FALSE, thresh = 1e-22,
                           penalty.factor = as.vector(penalties) / mean(penalties), maxit = 1e7)
     if (length(fit$lambda) < 13L) stop("glmnet ended its path of penalties early")
     c(fit$a0[13L], as.matrix(fit$beta)[, 13L])
 }
 """
 
-# The quasi family has the same coefficients and takes weights that are not whole numbers without a warning.
+# The quasi family takes weights that are not whole numbers without a word; under the name of the binomial one it keeps
+# glm's warning about separated data.
 _GLM = """
 function(x, y, weights, offset) {
+    family <- stats::quasibinomial()
+    family$family <- "binomial"
     fit <- stats::glm.fit(cbind(1, x), as.vector(y), weights = as.vector(weights), offset = as.vector(offset),
-                          family = stats::quasibinomial(), control = list(epsilon = 1e-14, maxit = 200))
+                          family = family, control = list(epsilon = 1e-14, maxit = 200))
     as.vector(fit$coefficients)
 }
 """

@@ -4,8 +4,6 @@ No factor crosses the bridge as such: R takes it apart into codes and levels, an
 puts it together as a Categorical, and the other way round.
 """
 
-import signal
-
 import numpy as np
 import pandas as pd
 
@@ -16,7 +14,8 @@ __all__ = ["from_r", "to_r"]
 _FRAME_FROM_R = """
 function(frame) {
     if (!inherits(frame, "data.frame")) stop("a data.frame is needed, found an object of class ", class(frame)[1L])
-    frame <- data.frame(lapply(frame, function(v) if (is.matrix(v)) unclass(v) else v), row.names = row.names(frame),
+    rows <- if (.row_names_info(frame) > 0L) row.names(frame)
+    frame <- data.frame(lapply(frame, function(v) if (is.matrix(v)) unclass(v) else v), row.names = NULL,
                         check.names = FALSE, stringsAsFactors = FALSE)
     column <- function(v) {
         if (is.factor(v)) list(kind = "factor", values = as.integer(v), levels = levels(v), ordered = is.ordered(v))
@@ -26,7 +25,7 @@ function(frame) {
         else stop("a column of class ", class(v)[1L], " cannot be taken; turn it into numbers or strings first")
     }
     list(names = as.character(names(frame)), columns = unname(lapply(frame, column)),
-         rows = if (.row_names_info(frame) > 0L) row.names(frame), n = nrow(frame))
+         rows = rows, n = nrow(frame))
 }
 """
 
@@ -101,11 +100,8 @@ def to_r(results):
 def _robjects():
     """rpy2's high-level module; its import takes over Ctrl-C, which is handed back."""
     session.call("function() NULL")
-    handler = signal.getsignal(signal.SIGINT)
-    try:
+    with session.interrupt_handler_kept():
         from rpy2 import robjects
-    finally:
-        signal.signal(signal.SIGINT, handler)
     return robjects
 
 
@@ -132,15 +128,19 @@ def _column_to_r(series):
         codes = series.cat.codes.to_numpy(dtype=float) + 1
         return {"values": np.where(codes == 0, np.nan, codes), "levels": [str(level) for level in series.cat.categories],
                 "ordered": bool(series.cat.ordered)}
-    if pd.api.types.is_bool_dtype(series.dtype):
-        return {"values": series.to_numpy(dtype=bool)}
     if pd.api.types.is_numeric_dtype(series.dtype):
-        return {"values": series.to_numpy(dtype=np.int32 if _fits_integer(series) else float)}
+        kind = _number_type(series)
+        return {"values": series.to_numpy(float, na_value=np.nan) if kind is float else series.to_numpy(kind)}
     return {"values": [None if missing else str(value) for value, missing in zip(series, series.isna())]}
 
 
-def _fits_integer(series):
-    return pd.api.types.is_integer_dtype(series.dtype) and bool((series.abs() < 2**31).all())
+def _number_type(series):
+    """The narrowest of R's three kinds of number that holds a column: logical, integer or double."""
+    if series.isna().any() or pd.api.types.is_float_dtype(series.dtype):
+        return float
+    if pd.api.types.is_bool_dtype(series.dtype):
+        return bool
+    return np.int32 if series.between(-(2**31) + 1, 2**31 - 1).all() else float
 
 
 def _tasks_table(results):

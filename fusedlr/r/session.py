@@ -30,7 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package", "versions"]
+__all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package",
+           "interrupt_handler_kept", "versions"]
 
 logger = logging.getLogger("fusedlr.r")
 
@@ -151,13 +152,8 @@ def _running():
 
 
 def _start():
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        with _single_blas_thread():
-            _state.rinterface = _initialised()
-    finally:
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
+    with _single_blas_thread(), interrupt_handler_kept():
+        _state.rinterface = _initialised()
     _state.thread = threading.get_ident()
     os.register_at_fork(after_in_child=_after_fork)
     with _console_to_logger():
@@ -207,6 +203,17 @@ def _one_call():
         yield
     finally:
         _state.in_call = False
+
+
+@contextmanager
+def interrupt_handler_kept():
+    """Hand Ctrl-C back to whom it belonged: rpy2 takes it over when it starts R and when robjects is imported."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager

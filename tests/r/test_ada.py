@@ -51,7 +51,7 @@ def test_margins_are_bit_identical_to_the_plain_call_in_an_r_of_its_own(tmp_path
 
 @pytest.mark.slow
 def test_margins_are_bit_identical_at_the_study_s_largest_size(tmp_path):
-    check_identity(tmp_path, [200, 400], n_features=100)
+    check_identity(tmp_path, [400], n_features=100)
 
 
 def test_margins_are_bit_identical_for_a_single_feature(tmp_path):

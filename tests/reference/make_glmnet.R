@@ -23,7 +23,7 @@ names(data) <- c(paste0("x", 1:d), paste0("y", 1:t))
 # penalties: the absolute penalty l1 + l2 of every column; alpha: l1 / (l1 + l2)
 fit_glmnet <- function(x, y, penalties, alpha) {
     lambda <- mean(penalties) / length(y)
-    fit <- glmnet(x, y, "binomial", alpha = alpha, lambda = lambda * 2^(12:0), standardize = FALSE, thresh = 1e-15,
+    fit <- glmnet(x, y, "binomial", alpha = alpha, lambda = lambda * 2^(12:0), standardize = FALSE, thresh = 1e-22,
                   penalty.factor = penalties / mean(penalties), maxit = 1e7)
     unname(c(fit$a0[13], fit$beta[, 13]))
 }

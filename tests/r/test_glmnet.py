@@ -1,0 +1,91 @@
+"""glmnet and glm through rpy2 solve our problem in the corners where theirs is the same."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fusedlr.objective import Data, Penalty
+from fusedlr.optimality import certify
+from fusedlr.r import RWarning, glmnet, session
+from fusedlr.tasks import TaskGraph
+
+pytestmark = pytest.mark.r
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+CHAIN = TaskGraph.chain(3)
+CORNERS = {"elastic_net": glmnet.elastic_net, "pooled_shared": glmnet.pooled, "pooled_free": glmnet.pooled,
+           "fused_only": glmnet.fused_only, "unpenalized": glmnet.elastic_net}
+
+
+def reference_data():
+    table = pd.read_csv(REFERENCE / "glmnet_data.csv", comment="#")
+    return Data.from_arrays(table.filter(like="x"), table.filter(like="y"))
+
+
+def weighted_data():
+    """Data with weights, offsets and missing labels."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 6))
+    Y = (rng.random((100, 3)) < 1 / (1 + np.exp(-0.3 - X @ rng.normal(size=(6, 3)) * 0.7))).astype(float)
+    Y[rng.random((100, 3)) < 0.1] = np.nan
+    return Data.from_arrays(X, Y, rng.uniform(0.5, 2, size=(100, 3)), 0.3 * rng.normal(size=(100, 3)))
+
+
+def test_coefficients_are_those_of_the_script_in_an_r_of_its_own():
+    data = reference_data()
+    table = pd.read_csv(REFERENCE / "glmnet_coefs.csv", comment="#")
+    for key, rows in table.groupby(["comparison", "l1", "l2", "fusion", "fusion_const"], sort=False):
+        corner, l1, l2, fusion, fusion_const = key
+        penalty = Penalty.from_values(l1, l2, np.append(fusion_const, np.full(6, fusion)), 6)
+        np.testing.assert_allclose(CORNERS[corner](data, penalty), rows[["y1", "y2", "y3"]], rtol=0, atol=1e-9)
+
+
+FACTORS = [0.5, 1, 2, 0, 1, 1.5]
+WEIGHTED_CHAIN = TaskGraph([(0, 1, 2.0), (1, 2, 0.5)], 3)
+
+
+@pytest.mark.parametrize("fit, penalty, tasks", [
+    (glmnet.elastic_net, Penalty.from_values(2, 0.7, 0, 6, FACTORS), CHAIN),
+    (glmnet.pooled, Penalty.from_values(2, 0.7, 1e3, 6, FACTORS), CHAIN),
+    (glmnet.pooled, Penalty.from_values(2, 0.7, [0, *[1e3] * 6], 6, FACTORS), CHAIN),
+    (lambda data, penalty: glmnet.fused_only(data, penalty, WEIGHTED_CHAIN),
+     Penalty.from_values(0, 0, [1, 1, 2, 3, 0.5, 1, 1], 6), WEIGHTED_CHAIN),
+    (glmnet.elastic_net, Penalty.from_values(0, 0, 0, 6), CHAIN),
+], ids=["elastic net", "pooled", "pooled with free intercepts", "fused only", "unpenalized"])
+def test_weights_offsets_missing_labels_and_factors_mean_the_same_to_r(fit, penalty, tasks):
+    data = weighted_data()
+    assert certify(data, fit(data, penalty), penalty, tasks).kkt < 1e-7
+
+
+def test_agreement_tells_the_distance_to_r():
+    data, penalty = reference_data(), Penalty.from_values(1, 0.5, 0, 6)
+    exact = glmnet.elastic_net(data, penalty)
+    assert glmnet.agreement(data, penalty, exact) == {"max_coef_difference": 0.0, "objective_difference": 0.0}
+    moved = glmnet.agreement(data, penalty, exact + 0.01)
+    assert moved["max_coef_difference"] == pytest.approx(0.01) and moved["objective_difference"] > 0
+
+
+def test_separated_data_warn_in_r_s_words():
+    X = np.arange(10.0)[:, None] - 4.5
+    with pytest.warns(RWarning, match="fitted probabilities numerically 0 or 1|algorithm did not converge"):
+        glmnet.unpenalized(Data.from_arrays(X, X[:, 0] > 0))
+
+
+def test_settings_of_glmnet_are_left_as_they_were():
+    settings = "function() glmnet::glmnet.control()"
+    before = session.call(settings)
+    glmnet.elastic_net(reference_data(), Penalty.from_values(1, 0.5, 0, 6))
+    assert session.call(settings) == before
+
+
+@pytest.mark.parametrize("fit, values, word", [
+    (glmnet.elastic_net, (1, 1, 1), "fusion must be 0"),
+    (glmnet.pooled, (0, 0, 1), "must not both be 0"),
+    (glmnet.fused_only, (1, 0, 1), "l1 and l2 must be 0"),
+    (glmnet.elastic_net, ([0, 1, 1, 1, 1, 1, 1], [0, 1, 2, 1, 1, 1, 1], 0), "same proportion"),
+])
+def test_a_penalty_that_glmnet_cannot_express_is_refused(fit, values, word):
+    with pytest.raises(ValueError, match=word):
+        fit(reference_data(), Penalty.from_values(*values, 6))

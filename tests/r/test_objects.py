@@ -1,0 +1,132 @@
+"""R's data frames come to pandas and fits go to R, factors and missing values included."""
+
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fusedlr import FusedLogit
+from fusedlr.r import RError, from_r, session, to_r
+
+pytestmark = pytest.mark.r
+
+PATIENTS = """function() data.frame(
+    age = c(30, 41, NA, 22), visits = c(1L, NA, 3L, 4L), children = 4:1,
+    site = factor(c("south", "north", NA, "south"), levels = c("south", "north", "east")),
+    grade = factor(c("low", "high", "low", NA), levels = c("low", "high"), ordered = TRUE),
+    word = c("x", NA, "é", "y"), smokes = c(TRUE, NA, FALSE, TRUE), alive = c(TRUE, FALSE, FALSE, TRUE),
+    day = as.Date(c("2020-01-02", NA, "2021-03-04", "2022-01-01")), dose = I(matrix(c(1:7, NA) + 0.5, 4)),
+    row.names = c("p", "q", "r", "s"))"""
+
+OUTCOMES = """function() {
+    set.seed(2)
+    x <- rnorm(80)
+    frame <- data.frame(x, age = rnorm(80), site = factor(sample(c("north", "south"), 80, TRUE)))
+    for (cut in 1:3) frame[[paste0("above", cut)]] <- factor(ifelse(x + rnorm(80) > cut - 2, "yes", "no"))
+    frame$above2[c(3, 7)] <- NA
+    frame
+}"""
+
+
+@pytest.fixture
+def patients():
+    return from_r(session.call_raw(PATIENTS))
+
+
+@pytest.fixture
+def results():
+    frame = from_r(session.call_raw(OUTCOMES))
+    return FusedLogit(frame[["above1", "above2", "above3"]], frame[["x", "age"]]).fit(l1=0.5, l2=0.1, fusion=1.0)
+
+
+def test_numbers_come_with_na_as_nan(patients):
+    np.testing.assert_array_equal(patients["age"], [30, 41, np.nan, 22])
+    np.testing.assert_array_equal(patients["visits"], [1, np.nan, 3, 4])
+    assert patients["children"].tolist() == [4, 3, 2, 1] and patients["children"].dtype.kind == "i"
+
+
+def test_factors_come_as_categories_with_their_levels_in_order(patients):
+    site, grade = patients["site"], patients["grade"]
+    assert list(site.cat.categories) == ["south", "north", "east"] and not site.cat.ordered
+    assert site.isna().tolist() == [False, False, True, False]
+    assert site.dropna().tolist() == ["south", "north", "south"]
+    assert list(grade.cat.categories) == ["low", "high"] and grade.cat.ordered
+
+
+def test_strings_logicals_dates_and_matrix_columns_come(patients):
+    assert patients["word"].isna().tolist() == [False, True, False, False] and patients["word"].iloc[2] == "é"
+    np.testing.assert_array_equal(patients["smokes"], [1, np.nan, 0, 1])
+    assert patients["alive"].tolist() == [True, False, False, True]
+    assert patients["day"].iloc[2] == pd.Timestamp("2021-03-04") and pd.isna(patients["day"].iloc[1])
+    np.testing.assert_array_equal(patients["dose.2"], [5.5, 6.5, 7.5, np.nan])
+
+
+def test_row_names_become_the_index_unless_they_count(patients):
+    assert patients.index.tolist() == ["p", "q", "r", "s"]
+    assert isinstance(from_r("airquality").index, pd.RangeIndex)
+
+
+def test_a_name_that_r_can_see_is_enough():
+    frame = from_r("airquality")
+    assert frame.shape == (153, 6) and frame["Ozone"].isna().sum() == 37
+    with pytest.raises(RError, match="object 'nonesuch' not found"):
+        from_r("nonesuch")
+
+
+def test_what_is_no_data_frame_is_refused_in_words():
+    with pytest.raises(RError, match="a data.frame is needed, found an object of class numeric"):
+        from_r(session.call_raw("function() 1"))
+    with pytest.raises(RError, match="column of class complex"):
+        from_r(session.call_raw("function() data.frame(x = 1i)"))
+
+
+def test_two_level_factors_with_na_are_outcomes_as_they_are(results):
+    assert results.model.endog_names == ["above1", "above2", "above3"]
+    assert results.nobs_per_task.tolist() == [80, 78, 80]
+    assert set(results.predict(which="label")["above2"]) <= {"no", "yes"}
+
+
+def test_a_frame_from_r_serves_a_formula():
+    frame = from_r(session.call_raw(OUTCOMES))
+    model = FusedLogit.from_formula("above1 + above3 ~ x + C(site)", frame)
+    assert model.exog_names[0] == "Intercept" and len(model.exog_names) == 3
+
+
+def test_a_frame_goes_to_r_and_comes_back(patients):
+    columns = ["age", "children", "site", "grade", "word", "alive"]
+    back = from_r(to_r(patients[columns]))
+    pd.testing.assert_frame_equal(back, patients[columns])
+    assert session.call("function(x) sum(is.na(x))", x=to_r(patients[["age", "site", "word"]])).tolist() == [3]
+
+
+def test_the_kind_of_a_number_survives_the_way_to_r():
+    frame = pd.DataFrame({"yes": [True, False], "whole": [1, 2], "big": [1, 2**40], "part": [0.5, 1],
+                          "gap": pd.array([1, None], dtype="Int64")})
+    kinds = session.call("function(x) vapply(x, typeof, '')", x=to_r(frame))
+    assert kinds == ["logical", "integer", "double", "double", "double"]
+    assert session.call("function(x) is.na(x$gap) & !is.nan(x$gap)", x=to_r(frame)).tolist() == [False, True]
+
+
+def test_a_fit_goes_to_r_as_a_list_that_str_shows(results):
+    listing = "\n".join(session.call("function(x) capture.output(str(x))", x=to_r(results)))
+    for line in ("List of 5", "$ coefficients:'data.frame':\t3 obs. of  3 variables", "..$ above1: num",
+                 "$ tasks       :'data.frame'", "..$ positives: num", "..$ from  : chr", "$ penalties   :'data.frame'",
+                 '..$ status    : chr "optimal"', "..$ converged : logi TRUE", "..$ objective : num"):
+        assert line in listing, listing
+
+
+def test_a_fit_in_r_has_the_numbers_of_the_fit(results):
+    fit = to_r(results)
+    coefs = session.call("function(x) as.matrix(x$coefficients)", x=fit)
+    np.testing.assert_array_equal(coefs, results.params)
+    names = session.call("function(x) dimnames(x$coefficients)", x=fit)
+    assert names == [["const", "x", "age"], ["above1", "above2", "above3"]]
+    assert session.call("function(x) x$fit$llf", x=fit)[0] == results.llf
+    assert session.call("function(x) x$edges$to", x=fit) == ["above2", "above3"]
+    np.testing.assert_array_equal(session.call("function(x) x$penalties$l1", x=fit), [0, 0.5, 0.5])
+
+
+def test_sending_to_r_leaves_the_handler_of_ctrl_c(results):
+    to_r(results)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
