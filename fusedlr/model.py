@@ -284,11 +284,29 @@ class FusedLogit:
         _warn_one_class(self)
         return Grid(self, l1, l2, fusion, tol=tol, max_iter=max_iter, progress=progress)
 
-    def fit_cv(self, **options):
-        """Choose the penalties by cross-validation or an information criterion; see ``tuning.fit_cv`` for the options."""
+    def fit_cv(self, folds=5, rule="min", metric="logloss", seed=0, **options):
+        """Choose the penalties by cross-validation or an information criterion, and fit there.
+
+        Parameters
+        ----------
+        folds : int or array_like, shape (n,)
+            Number of folds, or the fold of each row.
+        rule : "min" or "1se"
+            The best point, or the most penalized one within a standard error of it.
+        metric : "logloss" or "error"
+        seed : int
+            Draws the folds.
+        **options
+            ``l1``, ``l2`` and ``fusion`` (lists; chosen for you where left out), ``by``
+            ("cv", "aic" or "bic"), ``tol``, ``n_jobs`` and ``progress``; see ``tuning.fit_cv``.
+
+        Returns
+        -------
+        CVResults
+        """
         from .tuning import fit_cv
 
-        return fit_cv(self, **options)
+        return fit_cv(self, folds=folds, rule=rule, metric=metric, seed=seed, **options)
 
     def _read_factors(self, factors):
         if factors is None:

@@ -145,11 +145,16 @@ class FusedLogitResults:
             ``feature``, ``tasks`` (a tuple of names), ``size`` (number of tasks) and
             ``value`` on the original scale. Its length is ``df``.
         """
-        values, tasks = self.params.to_numpy(), self.model.endog_names
-        places = [np.argwhere(self.pattern == block) for block in range(self.df)]
-        rows = [(self.model.exog_names[place[0, 0]], tuple(tasks[k] for k in place[:, 1]), len(place),
-                 values[tuple(place[0])]) for place in places]
+        order = np.argsort(self.pattern, axis=None, kind="stable")
+        blocks = self.pattern.ravel()[order]
+        places = np.split(order[blocks >= 0], np.flatnonzero(np.diff(blocks[blocks >= 0])) + 1)
+        rows = [self._block(*np.divmod(place, self.pattern.shape[1])) for place in places]
         return pd.DataFrame(rows, columns=["feature", "tasks", "size", "value"])
+
+    def _block(self, rows, columns):
+        model, row = self.model, rows[0]
+        value = self.solution.params[row, columns[0]] / (model.scale[row - 1] if row else 1.0)
+        return model.exog_names[row], tuple(model.endog_names[k] for k in columns), len(columns), value
 
     # ---- how the solver did -----------------------------------------------------------------------------------------
 
@@ -179,10 +184,16 @@ class FusedLogitResults:
 
     @cached_property
     def gap(self):
-        """Relative duality gap, recomputed by the referee, which knows nothing of the solver."""
+        """Relative duality gap, recomputed by the referee, which knows nothing of the solver.
+
+        Of separated data, which have no minimiser to be close to, the solver's own.
+        """
         from .optimality import certify
 
-        return float(certify(self.model.data, self.solution.params, self.penalty, self.model.tasks).relative_gap)
+        if self.status == "separated":
+            return float(self.solution.gap)
+        certificate = certify(self.model.data, self.solution.params, self.penalty, self.model.tasks)
+        return max(float(certificate.relative_gap), 0.0)  # rounding can make a perfect gap negative
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
 
@@ -347,17 +358,42 @@ class FusedLogitResults:
 
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
-    def refit(self, **options):
-        """The same zeros and ties without penalty, with Wald intervals; see ``inference.refit``."""
+    def refit(self, cov_type="nonrobust"):
+        """The same zeros and ties without penalty, with Wald intervals conditional on selection.
+
+        Parameters
+        ----------
+        cov_type : "nonrobust" or "cluster"
+            Whether tasks of one row count as independent; see ``inference.refit``.
+
+        Returns
+        -------
+        RefitResults
+        """
         from .inference import refit
 
-        return refit(self, **options)
+        return refit(self, cov_type)
 
-    def bootstrap(self, *args, **options):
-        """Intervals and selection frequencies from resampled rows; see ``inference.bootstrap``."""
+    def bootstrap(self, n=200, seed=0, n_jobs=1, progress=True):
+        """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of resamples.
+        seed : int
+        n_jobs : int
+            Processes to use; the numbers do not depend on it.
+        progress : bool
+            Show a progress bar, where tqdm is installed and a terminal is watching.
+
+        Returns
+        -------
+        BootstrapResults
+        """
         from .inference import bootstrap
 
-        return bootstrap(self, *args, **options)
+        return bootstrap(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 

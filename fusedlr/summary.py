@@ -44,14 +44,14 @@ def _overview(results, title):
 
 def _setting(results):
     model, coefs = results.model, results.coefs
-    blocks = results.fused_blocks["size"]
+    sizes = np.bincount(results.pattern[results.pattern >= 0])
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
         ("Rows:", f"{results.nobs}"),
         ("Labels observed:", f"{results.nobs_per_task.sum():g}"),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
-        ("Blocks of 2+ tasks:", f"{int((blocks > 1).sum())}"),
+        ("Blocks of 2+ tasks:", f"{np.count_nonzero(sizes > 1)}"),
         ("Distinct values (df):", f"{results.df}"),
         ("Penalty l1:", _penalty_text(results, "l1")),
         ("Penalty l2:", _penalty_text(results, "l2")),
@@ -67,11 +67,16 @@ def _quality(results):
         ("AIC:", f"{results.aic:.3f}"),
         ("BIC:", f"{results.bic:.3f}"),
         ("Objective:", f"{results.objective:.3f}"),
-        ("Duality gap:", f"{results.gap:.1e}"),
+        ("Duality gap:", _gap_text(results.gap)),
         ("Tolerance:", f"{results.tol:.1e}"),
         ("Status:", results.status.replace("_", " ")),
         ("Solver:", f"{results.method} ({results.iterations} iterations)"),
     ]
+
+
+def _gap_text(gap):
+    """A gap of the size of rounding errors has no digits worth printing: they differ from machine to machine."""
+    return f"{gap:.1e}" if gap >= 1e-12 else "below 1e-12"
 
 
 def _graph_word(tasks):
