@@ -16,8 +16,23 @@ configfile: workflow.basedir + "/workflow/config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/adaboost.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/sensitivity.smk"
+include: "workflow/rules/paper.smk"
+
+
+localrules:
+    all,
+    collect,
+    figure,
+    claims,
+    sensitivity,
 
 
 rule all:
     input:
-        expand("results/adaboost/{case}/{instance}.npz", case=CASES, instance=INSTANCES),
+        "results/scores.csv",
+        "results/claims.csv",
+        "results/sensitivity.csv",
+        "results/agreement.csv",
+        expand("results/figures/{figure}.pdf", figure=["errors", "distances", "differences", "penalties"]),

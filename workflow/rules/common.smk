@@ -60,6 +60,24 @@ def sources(script, *modules):
     return digest.hexdigest()[:12]
 
 
+def has_ada():
+    """Whether R's ada can be loaded; the usual place is looked at first, as starting R takes a second."""
+    if (HOME / ".rlib/ada/DESCRIPTION").exists():
+        return True
+    asked = "import sys; from fusedlr.r.session import has_package; sys.exit(not has_package('ada'))"
+    return subprocess.run([sys.executable, "-c", asked], capture_output=True).returncode == 0
+
+
+def instances_of(pattern, **values):
+    """A file name for every instance."""
+    return expand(pattern, instance=INSTANCES, **values)
+
+
+def few_instances_of(pattern, **values):
+    """A file name for the few instances of the sensitivity runs."""
+    return expand(pattern, instance=FEW_INSTANCES, **values)
+
+
 refuse_foreign_python()
 read_numbers(config)
 refuse_bad_config(config)
@@ -67,7 +85,19 @@ refuse_bad_config(config)
 CASES = config["cases"]
 INSTANCES = range(1, config["instances"] + 1)
 SIZES = config["sizes"]
-MODELS = config["models"]
+MODELS = [model for model in config["models"] if model != "adaboost" or has_ada()]
+
+# Sensitivity runs belong to a study whose claims are judged, not to a preview.
+FEW_INSTANCES = range(1, min(config["sensitivity"], config["instances"]) + 1) if config["instances"] >= 10 else []
+OTHER_NOISE_CASES = [
+    case for case in CASES if case in "efgh" and FEW_INSTANCES and {"fused_elastic_net", "elastic_net"} <= set(MODELS)
+]
+SMALL_BAG_CASES = [case for case in CASES if 25 in SIZES and {"adaboost", "fused_elastic_net"} <= set(MODELS)]
+
+# What the numbers of a fit depend on.
+SOLVER = ["grid.py", "model.py", "inputs.py", "objective.py", "tasks.py", "newton/__init__.py", "newton/_newton.pyx"]
+SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("*.hpp"))
+SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("core*.cpp"))
 
 # Jobs run the Python that runs Snakemake. Neither name may be a parameter or part of a shell
 # command: Snakemake would rerun finished jobs when the project or its Python moves.
@@ -79,3 +109,4 @@ shell.prefix(
 wildcard_constraints:
     case="[a-h]",
     instance="[1-9][0-9]*",
+    figure="[a-z]+",

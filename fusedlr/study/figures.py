@@ -1,0 +1,200 @@
+"""Figures of the study, each drawn from a tidy table that is kept beside it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.lines import Line2D
+
+from fusedlr.study.claims import compare
+from fusedlr.study.files import replacing, write_table
+from fusedlr.study.models import FUSION, L1, L2, LINEAR_MODELS, MODELS
+from fusedlr.study.simulate import CASES
+
+__all__ = ["FIGURES", "differences_figure", "differences_table", "distances_figure", "distances_table", "errors_figure",
+           "errors_table", "penalties_figure", "penalties_table", "save"]
+
+LABELS = {"fused_elastic_net": "(i) fused elastic net", "fused_l1": "(ii) fused L1", "elastic_net": "(iii) elastic net",
+          "unpenalized": "(iv) unpenalized", "adaboost": "(v) AdaBoost"}
+# Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
+COLORS = dict(zip(MODELS, ["#0072B2", "#56B4E9", "#D55E00", "#999999", "#009E73"]))
+MARKERS = dict(zip(MODELS, ["o", "s", "^", "D", "v"]))
+YELLOW = "#F0C400"
+
+
+def errors_table(scores):
+    """Test error and Bayes risk behind every box."""
+    return scores[["case", "size", "model", "instance", "test_error", "bayes_risk"]]
+
+
+def errors_figure(table):
+    """Boxes of test error by training size and model, a panel for each case, the median Bayes risk in yellow."""
+    models = _models(table)
+    figure, panels = _panels(table["case"].unique(), columns=4, height=2.9)
+    for case, ax in panels.items():
+        rows = table[table["case"] == case]
+        sns.boxplot(data=rows, x="size", y="test_error", hue="model", hue_order=models, palette=COLORS, ax=ax,
+                    linewidth=0.7, fliersize=1.5, saturation=1)
+        ax.axhline(rows.drop_duplicates("instance")["bayes_risk"].median(), color=YELLOW, linewidth=2, zorder=0.5)
+        ax.get_legend().remove()
+        ax.set(title=_title(case), xlabel="", ylabel="")
+        ax.set_ylim(0, 0.6)
+    _name_axes(figure, "training rows", "test error")
+    _legend(figure, models, extra=[Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
+    return figure
+
+
+def distances_table(scores):
+    """Distances from the truth of every linear fit in the correlated cases."""
+    rows = scores[scores["model"].isin(LINEAR_MODELS) & scores["case"].isin(list("efgh"))]
+    return rows[["case", "size", "model", "instance", "distance_zero", "distance_nonzero"]]
+
+
+def distances_figure(table):
+    """Distance over the true zeros against distance over the true non-zeros, by case and size."""
+    models, cases, sizes = _models(table), list(table["case"].unique()), sorted(table["size"].unique())
+    figure, axes = plt.subplots(len(cases), len(sizes), figsize=(2.0 * len(sizes) + 0.6, 1.9 * len(cases) + 0.8),
+                                squeeze=False)
+    for (row, case), (column, size) in ((a, b) for a in enumerate(cases) for b in enumerate(sizes)):
+        ax = axes[row, column]
+        cell = table[(table["case"] == case) & (table["size"] == size)]
+        for model in reversed(models):
+            points = cell[cell["model"] == model]
+            ax.scatter(points["distance_zero"], points["distance_nonzero"], s=14, color=COLORS[model],
+                       marker=MARKERS[model], alpha=0.75, linewidth=0)
+        # The unpenalized fits lie far out: a scale that is linear near zero keeps all models readable.
+        ax.set_xscale("symlog", linthresh=0.01)
+        ax.set_yscale("log")
+        ax.set(title=f"{case}, {size} rows")
+    _name_axes(figure, "distance over true zeros, by their count", "distance over true non-zeros, by their count")
+    _legend(figure, models, markers=True)
+    return figure
+
+
+def differences_table(scores):
+    """Mean paired differences to the fused elastic net, their intervals and corrected p-values."""
+    table = compare(scores)
+    return table[table["model"] == "fused_elastic_net"].drop(columns="model")
+
+
+def differences_figure(table):
+    """Test error of each model minus that of the fused elastic net, with 95 % intervals over instances."""
+    models = _models(table, "other")
+    sizes = sorted(table["size"].unique())
+    figure, panels = _panels(table["case"].unique(), columns=4, height=2.7)
+    for case, ax in panels.items():
+        ax.axhline(0, color="0.4", linewidth=0.8)
+        for shift, model in zip(np.linspace(-0.24, 0.24, len(models)), models):
+            rows = table[(table["case"] == case) & (table["other"] == model)].sort_values("size")
+            at = np.searchsorted(sizes, rows["size"]) + shift
+            spread = np.nan_to_num([rows["gain"] - rows["low"], rows["high"] - rows["gain"]])
+            ax.errorbar(at, rows["gain"], yerr=spread, fmt=MARKERS[model], color=COLORS[model], markersize=4, linewidth=1.2)
+        ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+        # Near zero the scale is linear, so that one percentage point and thirty can both be read.
+        ax.set_yscale("symlog", linthresh=0.02, linscale=1.2)
+        ax.set_ylim(-0.03, 0.5)
+        ax.set_yticks([-0.02, 0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4], ["-.02", "0", ".01", ".02", ".05", ".1", ".2", ".4"])
+        ax.minorticks_off()
+        ax.set(title=_title(case))
+    _name_axes(figure, "training rows", "test error minus that of (i)")
+    _legend(figure, models, markers=True)
+    return figure
+
+
+def penalties_table(scores):
+    """How often each value of each penalty of the fused elastic net was chosen, by case and size."""
+    rows = scores[scores["model"] == "fused_elastic_net"]
+    long = rows.melt(id_vars=["case", "size", "instance"], value_vars=["l1", "l2", "fusion"], var_name="penalty")
+    return long.groupby(["penalty", "case", "size", "value"]).size().rename("fits").reset_index()
+
+
+def penalties_figure(table):
+    """Share of fused elastic nets by chosen penalty: values in rows, training sizes in columns, a panel a case."""
+    cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
+    values = {"l1": L1, "l2": L2, "fusion": FUSION}
+    heights = [len(grid) for grid in values.values()]
+    figure, axes = plt.subplots(3, len(cases), figsize=(1.15 * len(cases) + 1.6, 7), squeeze=False,
+                                gridspec_kw={"height_ratios": heights}, sharex=True)
+    for (row, (penalty, grid)), (column, case) in ((a, b) for a in enumerate(values.items()) for b in enumerate(cases)):
+        ax = axes[row, column]
+        cell = table[(table["penalty"] == penalty) & (table["case"] == case)]
+        counts = cell.pivot(index="value", columns="size", values="fits").reindex(index=grid, columns=sizes).fillna(0)
+        sns.heatmap(counts / counts.sum().replace(0, 1), vmin=0, vmax=1, cmap="Blues", cbar=False, ax=ax, linewidths=0.3,
+                    linecolor="0.85", yticklabels=[f"{value:g}" for value in grid] if column == 0 else False)
+        ax.invert_yaxis()
+        ax.set(xlabel="", ylabel=penalty if column == 0 else "", title=case if row == 0 else "")
+        ax.tick_params(axis="y", rotation=0)
+        ax.tick_params(axis="x", rotation=90)
+    _name_axes(figure, "training rows", "")
+    figure.colorbar(plt.cm.ScalarMappable(plt.Normalize(0, 1), "Blues"), ax=axes, shrink=0.5, label="share of instances")
+    return figure
+
+
+FIGURES = {
+    "errors": (errors_table, errors_figure),
+    "distances": (distances_table, distances_figure),
+    "differences": (differences_table, differences_figure),
+    "penalties": (penalties_table, penalties_figure),
+}
+
+
+def save(name, scores, stem):
+    """Draw one figure of ``FIGURES`` and write it as pdf and png, and its table as csv, beside each other.
+
+    Parameters
+    ----------
+    name : str
+    scores : DataFrame
+        ``scores.csv`` of the study.
+    stem : str
+        Path without suffix.
+    """
+    tabulate, draw = FIGURES[name]
+    table = tabulate(scores)
+    with plt.rc_context(_style()):
+        figure = draw(table)
+        for suffix, extra in (("pdf", {"CreationDate": None, "ModDate": None}), ("png", {"Software": None})):
+            with replacing(f"{stem}.{suffix}") as temporary:
+                figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches="tight")
+        plt.close(figure)
+    write_table(f"{stem}.csv", table)
+
+
+def _style():
+    """Print-sized type on white, with fonts that a PDF can embed."""
+    return {**sns.axes_style("whitegrid"), "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7,
+            "ytick.labelsize": 7, "legend.fontsize": 8, "pdf.fonttype": 42, "figure.constrained_layout.use": True,
+            "grid.linewidth": 0.4, "axes.linewidth": 0.6}
+
+
+def _models(table, column="model"):
+    return [model for model in MODELS if model in set(table[column])]
+
+
+def _panels(cases, columns, height):
+    """A figure with one panel for each case."""
+    cases = sorted(cases)
+    columns = min(columns, len(cases))
+    rows = -(-len(cases) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(max(2.6 * columns, 5), height * rows), sharey=True, squeeze=False)
+    for ax in axes.flat[len(cases):]:
+        ax.set_visible(False)
+    return figure, dict(zip(cases, axes.flat))
+
+
+def _title(case):
+    settings = CASES[case]
+    kind = "correlated" if settings.correlated else "independent"
+    return f"{case}) {kind} [{settings.nonzeros}, {settings.matches}]"
+
+
+def _name_axes(figure, x, y):
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)
+
+
+def _legend(figure, models, extra=(), markers=False):
+    style = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
+    handles = [Line2D([], [], color=COLORS[model], label=LABELS[model], marker=MARKERS[model] if markers else None, **style)
+               for model in models]
+    figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, 1), ncols=6, frameon=False)
+

@@ -1,0 +1,50 @@
+"""How the cost of the paper's chi-update grows with the features, in d-space and in n-space (claim 8)."""
+
+import time
+
+import numpy as np
+import pandas as pd
+
+from fusedlr import TaskGraph
+from fusedlr.admm import solve_admm
+from fusedlr.objective import Data, Penalty
+
+__all__ = ["FEATURES", "time_chi_updates"]
+
+FEATURES = (500, 1000, 5000)
+N_ROWS = 100
+#: Repetitions by features; the largest takes long and varies little.
+REPEATS = {500: 5, 1000: 5, 5000: 1}
+
+
+def time_chi_updates(features=FEATURES, seed=1):
+    """CPU seconds of one first-level iteration of ADMM on one task with 100 rows.
+
+    Nearly all of it is the chi-update: Newton's method, whose steps solve a system of
+    1 + d equations in d-space and of n in n-space. Both start from zero and do the
+    same steps.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``features``, ``space`` ("features" or "rows"), ``repeat``, ``seconds``.
+    """
+    rows = []
+    for d in features:
+        data = _problem(d, np.random.default_rng([seed, d]))
+        for space in ("features", "rows"):
+            rows += [{"features": d, "space": space, "repeat": repeat, "seconds": _seconds(data, space)}
+                     for repeat in range(1, REPEATS[d] + 1)]
+    return pd.DataFrame(rows)
+
+
+def _problem(d, rng):
+    X = rng.standard_normal((N_ROWS, d))
+    return Data.from_arrays(X, rng.integers(0, 2, (N_ROWS, 1)))
+
+
+def _seconds(data, space):
+    penalty = Penalty.from_values(1.0, 0.1, 0.0, data.n_features)
+    start = time.process_time()
+    solve_admm(data, penalty, TaskGraph.chain(1), max_iter=1, space=space)
+    return time.process_time() - start

@@ -1,0 +1,41 @@
+"""Score all models on all instances of one case."""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from fusedlr.study.files import read_arrays, read_table, write_table
+from fusedlr.study.scores import COLUMNS, score_instance
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("case")
+parser.add_argument("scores", help="csv file to write")
+parser.add_argument("--data", nargs="+", required=True, help="npz files of the instances, named by instance")
+parser.add_argument("--fits", nargs="+", required=True, help="npz files of the grids, in the same order")
+parser.add_argument("--boosted", nargs="*", default=[], help="npz files of AdaBoost, in the same order")
+parser.add_argument("--models", nargs="+", required=True)
+args = parser.parse_args()
+
+
+def beside(path, suffix):
+    return read_table(Path(path).with_suffix(suffix))
+
+
+def fitted(path):
+    seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
+    return {"params": read_arrays(path)["params"], "choices": beside(path, ".csv"), "seconds": seconds}
+
+
+def boosted(path):
+    arrays = read_arrays(path)
+    seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
+    return {"margins": arrays["margins"], "sizes": arrays["sizes"], "seconds": seconds}
+
+
+tables = []
+for data, fits, margins in zip(args.data, args.fits, args.boosted or [None] * len(args.data)):
+    rows = score_instance(read_arrays(data), fitted(fits), boosted(margins) if margins else None)
+    tables.append(rows.assign(case=args.case, instance=int(Path(data).stem)))
+scores = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
+write_table(args.scores, scores[scores["model"].isin(args.models)])

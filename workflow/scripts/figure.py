@@ -1,0 +1,15 @@
+"""Draw one figure of the study: pdf, png and the table behind it."""
+
+import argparse
+from pathlib import Path
+
+from fusedlr.study.figures import FIGURES, save
+from fusedlr.study.files import read_table
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("name", choices=FIGURES)
+parser.add_argument("scores", help="scores.csv")
+parser.add_argument("pdf", help="pdf file to write; png and csv go beside it")
+args = parser.parse_args()
+
+save(args.name, read_table(args.scores), Path(args.pdf).with_suffix(""))

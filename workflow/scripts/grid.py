@@ -1,0 +1,33 @@
+"""Fit the whole grid of penalties on one instance for every training size, and choose a point for each linear model."""
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from fusedlr.study.files import read_arrays, write_arrays, write_table
+from fusedlr.study.models import fit_size, points
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("data", help="npz file of the instance")
+parser.add_argument("fits", help="npz file to write: params (sizes, models, 101, 4), validation_error (sizes, points)")
+parser.add_argument("choices", help="csv file to write: chosen penalties by size and model")
+parser.add_argument("seconds", help="csv file to write: CPU seconds by size")
+parser.add_argument("--sizes", type=int, nargs="+", required=True)
+parser.add_argument("--tol", type=float, required=True)
+args = parser.parse_args()
+
+data, fits = read_arrays(args.data), []
+for size in args.sizes:
+    fits.append(fit_size(data, size, args.tol))
+    print(f"size {size}: {fits[-1].seconds:.1f} s", flush=True)
+
+choices = pd.concat([fit.choices.assign(size=size) for fit, size in zip(fits, args.sizes)])
+write_table(args.seconds, pd.DataFrame({"size": args.sizes, "seconds": [round(fit.seconds, 3) for fit in fits]}))
+write_table(args.choices, choices[["size", *choices.columns[:-1]]])
+write_arrays(args.fits, {
+    "params": np.stack([fit.params for fit in fits]),
+    "validation_error": np.stack([fit.validation_error for fit in fits]),
+    "points": points(),
+    "sizes": np.array(args.sizes),
+})

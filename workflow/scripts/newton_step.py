@@ -1,0 +1,12 @@
+"""Time the chi-update of the paper's ADMM in d-space and in n-space."""
+
+import argparse
+
+from fusedlr.study.files import write_table
+from fusedlr.study.timing import time_chi_updates
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("timing", help="csv file to write")
+args = parser.parse_args()
+
+write_table(args.timing, time_chi_updates().round({"seconds": 5}))
