@@ -87,7 +87,7 @@ class FusedLogit:
         self.tasks = _task_graph(tasks, outcomes.names)
         self.standardize = _checked_flag(standardize)
         self.scale = _scale(design.X) if standardize else np.ones(design.X.shape[1])
-        self._data = Data.from_arrays(design.X / self.scale, outcomes.Y,
+        self._data = Data.from_arrays(design.X / self.scale if standardize else design.X, outcomes.Y,
                                       aligned("weights", weights, self.index, outcomes.names),
                                       aligned("offset", offset, self.index, outcomes.names))
         _refuse_weightless(self._data, outcomes.names)
@@ -145,8 +145,8 @@ class FusedLogit:
         proportional-odds model's structure; ``fusion`` decides how far to go there.
         """
         outcome = read_ordered(endog, levels)
-        if not isinstance(endog, pd.Series):
-            outcome = outcome.set_axis(exog.index, axis=0) if _same_length(outcome, exog) else outcome.to_numpy()
+        if not isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame) and len(exog) == len(outcome):
+            outcome.index = exog.index
         return cls(outcome, exog, **kwargs)
 
     def with_rows(self, rows):
@@ -365,10 +365,6 @@ def _scale(X):
     """Standard deviation of each column; 1 where a column does not vary."""
     spread = X.std(axis=0)
     return np.where(spread > 0, spread, 1.0)
-
-
-def _same_length(outcome, exog):
-    return isinstance(exog, pd.DataFrame) and len(outcome) == len(exog)
 
 
 def _warn_one_class(model):

@@ -48,7 +48,7 @@ def _setting(results):
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
         ("Rows:", f"{results.nobs}"),
-        ("Labels observed:", f"{results.nobs_per_task.sum():g}"),
+        ("Labels observed:", _count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
         ("Blocks of 2+ tasks:", f"{np.count_nonzero(sizes > 1)}"),
@@ -117,7 +117,7 @@ def _task_table(results):
     for k, name in enumerate(model.endog_names):
         labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
         llf, null = results.llf_per_task.iloc[k], results.llnull_per_task.iloc[k]
-        rows.append([_shortened(name, 30), f"{labels:g}", f"{yes:g}", f"{yes / labels:.3f}", f"{counts[k]}",
+        rows.append([_shortened(name, 30), _count(labels), _count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
                      f"{llf:.3f}", _share(1 - llf / null if null else np.nan)]
                     + [_shortened(model.labels[k][1], 12)] * worded)
     table = _table(rows, header, aligns="lrrrrrr" + "l" * worded)
@@ -294,6 +294,11 @@ def _same_width(tables):
             columns[3] += spare - spare // 2
         table.output_formats["txt"]["colwidths"] = columns
     return total
+
+
+def _count(value):
+    """A sum of weights: a whole number where they are whole."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def _number(value):

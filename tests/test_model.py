@@ -207,7 +207,8 @@ def test_ordered_levels_become_cumulative_tasks(X):
     assert model.nobs == 60
     ordered = levels.astype(pd.CategoricalDtype(["none", "mild", "severe"], ordered=True))
     assert FusedLogit.from_ordered(ordered, X).endog.equals(model.endog)
-    assert FusedLogit.from_ordered(np.arange(80) % 4, X).endog_names == [">0", ">1", ">2"]
+    for features in (X, X.set_axis(range(5, 85), axis=0), X.to_numpy()):
+        assert FusedLogit.from_ordered(np.arange(80) % 4, features).endog_names == [">0", ">1", ">2"]
 
 
 def test_some_rows_make_the_same_model(X, Y):
