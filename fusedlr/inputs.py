@@ -225,7 +225,8 @@ def _refuse_unobserved(Y, names):
     if len(empty) == len(names):
         raise ValueError("endog has no observed label: every value is missing")
     if empty:
-        raise ValueError(f"endog must have an observed label in every task; all are missing in {empty}; drop these tasks")
+        raise ValueError(f"endog must have an observed label in every task; all are missing in {empty}; "
+                         "drop these tasks")
 
 
 def _one_column(endog):
@@ -287,14 +288,15 @@ def read_new_exog(exog, names, constant):
             raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")
         X = np.delete(X, constant, axis=1)
     if X.shape[1] != len(names):
-        raise ValueError(f"exog must have the {len(names)} features of the model as columns, found {X.shape[1]} columns")
+        raise ValueError(f"exog must have the {len(names)} features of the model as columns, "
+                         f"found {X.shape[1]} columns")
     return X, index
 
 
 def _exog_array(exog):
     if hasattr(exog, "tocsr"):
-        raise TypeError("exog must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse matrix; "
-                        "use exog.toarray()")
+        raise TypeError("exog must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
+                        "matrix; use exog.toarray()")
     if isinstance(exog, pd.Series) or np.ndim(exog) == 1:
         way_out = "exog.to_frame()" if isinstance(exog, pd.Series) else "exog.reshape(-1, 1)"
         raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {way_out}")
@@ -306,20 +308,20 @@ def _exog_array(exog):
 
 
 def numbers(name, values):
-    """A finite matrix of floats, shape (rows, columns); the user's own array is never touched, and not always copied."""
+    """A finite matrix of floats, shape (rows, columns)."""
+    framed = isinstance(values, pd.DataFrame)
     try:
         array = np.asarray(values)
         if np.iscomplexobj(array):
             raise TypeError("found complex numbers")
-        array = values.to_numpy(dtype=float, na_value=np.nan) if isinstance(values, pd.DataFrame) else array.astype(float)
+        array = values.to_numpy(dtype=float, na_value=np.nan) if framed else array.astype(float)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a matrix of numbers: {error}") from None
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} must have rows and columns, found shape {array.shape}")
     bad = ~np.isfinite(array)
     if bad.any():
-        columns = _named(list(values.columns) if isinstance(values, pd.DataFrame) else None,
-                         np.flatnonzero(bad.any(axis=0)))
+        columns = _named(list(values.columns) if framed else None, np.flatnonzero(bad.any(axis=0)))
         raise ValueError(f"{name} must be finite, found nan or inf in {int(bad.any(axis=1).sum())} rows, {columns}; "
                          "drop these rows or impute")
     return array

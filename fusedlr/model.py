@@ -343,7 +343,8 @@ def _refuse_other_rows(outcomes, design):
 def _refuse_weightless(data, names):
     empty = [name for name, column in zip(names, data.weights.T) if not column.any()]
     if empty:
-        raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; drop these tasks")
+        raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; "
+                         "drop these tasks")
 
 
 def _task_graph(tasks, names):
@@ -379,9 +380,9 @@ def _warn_one_class(model):
 
 def _warn_status(solution, tol):
     if solution.status == "not_converged":
-        warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of {solution.gap:.1e}, "
-                      f"asked was tol = {tol:.1e}; raise max_iter, raise tol, or use larger penalties",
-                      ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of "
+                      f"{solution.gap:.1e}, asked was tol = {tol:.1e}; raise max_iter, raise tol, or use larger "
+                      "penalties", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
         warnings.warn("some task's labels are separated by its features, so that no finite minimiser exists at these "
                       "penalties; coefficients are large and arbitrary in size; use a positive l2 or l1",

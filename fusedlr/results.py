@@ -347,7 +347,7 @@ class FusedLogitResults:
         return summarize(self, max_rows, title)
 
     def summary_frame(self):
-        """One row for each intercept and coefficient: feature, task, value, zero, and the tasks that share the value."""
+        """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with."""
         frame = self.params.rename_axis("feature").reset_index().melt("feature", var_name="task", value_name="value")
         pattern = self.pattern.ravel(order="F")
         members = {block: tasks for block, tasks in enumerate(self.fused_blocks["tasks"])}

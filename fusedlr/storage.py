@@ -69,8 +69,8 @@ def _contents(path):
     if not isinstance(page, dict) or page.get("kind") != KIND:
         raise refusal
     if page["format"] > FORMAT:
-        raise ValueError(f"path leads to a file of format {page['format']}, written by fusedlr {page['fusedlr']}; this is "
-                         f"fusedlr {__version__}, which reads up to format {FORMAT}: update fusedlr")
+        raise ValueError(f"path leads to a file of format {page['format']}, written by fusedlr {page['fusedlr']}; "
+                         f"this is fusedlr {__version__}, which reads up to format {FORMAT}: update fusedlr")
     return page, arrays
 
 

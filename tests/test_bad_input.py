@@ -125,7 +125,7 @@ BAD_PREDICT = {
     "one dimension": ({"exog": np.zeros(3)}, ValueError, "exog.*rows and columns"),
     "nan": ({"exog": with_value(X, np.nan)}, ValueError, "exog.*finite.*'dose'"),
     "which unknown": ({"which": "odds"}, ValueError, "which.*'prob', 'linear' or 'label'.*'odds'"),
-    "offset of another length": ({"exog": X, "offset": np.zeros(7)}, ValueError, r"offset.*\(30,\) or \(30, 2\).*\(7,\)"),
+    "offset too short": ({"exog": X, "offset": np.zeros(7)}, ValueError, r"offset.*\(30,\) or \(30, 2\).*\(7,\)"),
     "offset without exog": ({"offset": np.zeros(30)}, ValueError, "offset goes with exog"),
 }
 

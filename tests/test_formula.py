@@ -12,8 +12,9 @@ import statsmodels.formula.api as smf
 from fusedlr import FusedLogit
 
 RNG = np.random.default_rng(8)
-FRAME = pd.DataFrame({"age": RNG.normal(50, 10, 90), "dose": RNG.uniform(1, 3, 90), "site": RNG.choice(["a", "b", "c"], 90),
-                      "year": RNG.choice([2001, 2002], 90)}, index=[f"r{i}" for i in range(90)])
+FRAME = pd.DataFrame({"age": RNG.normal(50, 10, 90), "dose": RNG.uniform(1, 3, 90),
+                      "site": RNG.choice(["a", "b", "c"], 90), "year": RNG.choice([2001, 2002], 90)},
+                     index=[f"r{i}" for i in range(90)])
 for name, shift in (("low", 45), ("mid", 50), ("high", 55)):
     FRAME[name] = (FRAME["age"] + 10 * RNG.logistic(size=90) > shift).astype(int)
 
@@ -93,7 +94,8 @@ def test_a_missing_feature_is_refused():
         FusedLogit.from_formula("low ~ dose + site", FRAME.assign(dose=FRAME["dose"].where(FRAME["age"] > 45)))
 
 
-@pytest.mark.parametrize("formula", ["low + mid ~ np.log(dose) + C(site, Treatment('b'))", "low ~ standardize(age) * year"])
+@pytest.mark.parametrize("formula", ["low + mid ~ np.log(dose) + C(site, Treatment('b'))",
+                                     "low ~ standardize(age) * year"])
 def test_copies_still_read_formulas(formula):
     res = fit(formula)
     for twin in (pickle.loads(pickle.dumps(res)), copy.deepcopy(res)):

@@ -170,7 +170,8 @@ def test_penalties_go_by_number_by_vector_and_by_name(X, Y):
     model = FusedLogit(Y, X)
     number = model.penalty(1.0, 0.5, 2.0)
     vector = model.penalty([0, 1, 1, 1, 1], [0, 0.5, 0.5, 0.5, 0.5], [2.0] * 5)
-    named = model.penalty(pd.Series(1.0, FEATURES[::-1]), pd.Series(0.5, FEATURES), pd.Series(2.0, ["const", *FEATURES]))
+    named = model.penalty(pd.Series(1.0, FEATURES[::-1]), pd.Series(0.5, FEATURES),
+                          pd.Series(2.0, ["const", *FEATURES]))
     for name in ("l1", "l2", "fusion"):
         np.testing.assert_array_equal(getattr(vector, name), getattr(number, name))
         np.testing.assert_array_equal(getattr(named, name), getattr(number, name))

@@ -15,8 +15,8 @@ RNG = np.random.default_rng(9)
 X = pd.DataFrame(RNG.normal(size=(50, 3)), pd.date_range("2021-01-01", periods=50), ["age", "dose", "noise"])
 Y = pd.DataFrame(np.where(X[["age"]].to_numpy() + RNG.logistic(size=(50, 3)) > 0, "sick", "healthy"), X.index,
                  ["low", "mid", "high"])
-STATISTICS = ("gap", "llf", "llnull", "aic", "bic", "df", "df_model", "df_resid", "nobs", "objective", "status", "iterations",
-              "method", "tol")
+STATISTICS = ("gap", "llf", "llnull", "aic", "bic", "df", "df_model", "df_resid", "nobs", "objective", "status",
+              "iterations", "method", "tol")
 
 FITS = {
     "plain": (lambda: FusedLogit(Y, X), {}),
