@@ -44,7 +44,7 @@ def coef_map(results, features=30, per="sd", ax=None):
     values = _sized_coefs(results, per)
     shown = _largest(np.abs(values).max(axis=1), features)
     groups = fused_groups(results.solution.params[1:][shown], results.model.tasks)
-    ax = ax or _grid_axes(len(shown), values.shape[1], right=1.3)
+    ax = ax or _grid_axes(len(shown), results.model.endog_names)
     colour = _signed_colours(values)
     room = np.divide(_inches(ax), (values.shape[1], len(shown)))
     for row, feature in enumerate(shown):
@@ -53,7 +53,7 @@ def coef_map(results, features=30, per="sd", ax=None):
             _cell_numbers(ax, row, first, last, values[feature, first], colour, room)
     _label_grid(ax, [results.model.exog_names[1 + i] for i in shown], results.model.endog_names)
     unit = "standard deviation" if per == "sd" else "unit"
-    _colour_bar(ax, colour, f"change in log-odds per {unit}\n(hatched: negative; blank: zero)")
+    _colour_bar(ax, colour, f"change in log-odds\nper {unit}\n(hatched: negative)")
     ax.set_title(_shown_title("Coefficients", values, len(shown)), loc="left")
     return ax
 
@@ -116,15 +116,15 @@ def cv_surface(cv, l2=None, ax=None):
     if table["l1"].nunique() == 1 or table["fusion"].nunique() == 1:
         return _cv_line(cv, table, score, ax)
     surface = table.groupby(["l1", "fusion"])[score].min().unstack("fusion")
-    ax = ax or _grid_axes(surface.shape[0], surface.shape[1], right=1.3, cell=(0.62, 0.34))
-    colour = _score_colours(surface.to_numpy())
+    ax = ax or _grid_axes(surface.shape[0], [_short(value) for value in surface], cell=(0.62, 0.34))
+    colour = _score_colours(cv, surface.to_numpy())
     ax.pcolormesh(np.arange(surface.shape[1] + 1), np.arange(surface.shape[0] + 1), surface.to_numpy(),
                   cmap=colour.cmap, norm=colour.norm, edgecolor="white", linewidth=0.5)
     if score == "mean":
         _outline(ax, surface.to_numpy() <= cv.table["mean"].iloc[cv.best] + cv.table["se"].iloc[cv.best])
     _mark_points(ax, cv, surface)
     _penalty_ticks(ax, surface)
-    _colour_bar(ax, colour, _score_name(cv))
+    _colour_bar(ax, colour, _score_name(cv), "max" if surface.to_numpy().max() > colour.norm.vmax else "neither")
     ax.set_title(_cv_title(cv, l2), loc="left")
     return ax
 
@@ -188,7 +188,7 @@ def selection_frequencies(bootstrap, features=30, ax=None):
     samples = bootstrap.samples[:, 1:]
     share = (samples != 0).mean(axis=0)
     shown = _largest(share.mean(axis=1), features)
-    ax = ax or _grid_axes(len(shown), share.shape[1], right=1.3, cell=(0.5, 0.34))
+    ax = ax or _grid_axes(len(shown), model.endog_names, cell=(0.5, 0.34))
     colour = ScalarMappable(Normalize(0.0, 1.0), sns.light_palette("0.1", as_cmap=True))
     for row, feature in enumerate(shown):
         _dots(ax, row, share[feature], colour)
@@ -198,7 +198,7 @@ def selection_frequencies(bootstrap, features=30, ax=None):
                 ax.add_patch(patches.Rectangle((j + 0.5, row + 0.5 - 0.3 * tied), 1.0, 0.6 * tied, color="0.72",
                                                linewidth=0, zorder=1))
     _label_grid(ax, [model.exog_names[1 + i] for i in shown], model.endog_names)
-    _colour_bar(ax, colour, "share of resamples: dot not zero,\nbar both tied and not zero")
+    _colour_bar(ax, colour, "share of resamples\n(dot: not zero;\nbar: tied and not zero)")
     ax.set_title(_shown_title(f"Selected in {len(samples)} resamples", share, len(shown), "most often kept"), loc="left")
     return ax
 
@@ -238,19 +238,18 @@ def _axes(width, height):
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _grid_axes(n_rows, n_columns, right, cell=(0.55, 0.26)):
-    """Axes whose cells have about the same size, whatever their number, within a page."""
-    width = min(max(n_columns * cell[0], 2.4), 9.0) + right + 1.2
-    height = min(max(n_rows * cell[1], 1.6), 9.0) + 0.9
-    ax = _axes(width, height)
-    sns.despine(ax=ax, left=True, bottom=True)
-    return ax
+def _grid_axes(n_rows, columns, cell=(0.55, 0.26)):
+    """Axes whose cells have about the same size whatever their number, wide enough for the names of a few columns."""
+    wide = max(cell[0], 0.08 * max(len(str(name)) for name in columns) + 0.1) if len(columns) <= 8 else cell[0]
+    width = min(max(len(columns) * wide, 2.4), 9.0) + 2.5
+    height = min(max(n_rows * cell[1], 2.1), 9.0) + 0.9
+    return _axes(width, height)
 
 
 def _label_grid(ax, row_names, column_names):
     n_rows, n_columns = len(row_names), len(column_names)
     ax.set(xlim=(0, n_columns), ylim=(n_rows, 0))
-    crowded = sum(len(str(name)) for name in column_names) > 12 * _inches(ax)[0]
+    crowded = sum(len(str(name)) for name in column_names) > 13 * _inches(ax)[0]
     ax.set_xticks(np.arange(n_columns) + 0.5, [str(name) for name in column_names], rotation=90 if crowded else 0)
     ax.set_yticks(np.arange(n_rows) + 0.5, [str(name) for name in row_names])
     ax.tick_params(length=0, labelsize=9)
@@ -265,8 +264,8 @@ def _inches(ax):
     return size.width, size.height
 
 
-def _colour_bar(ax, colour, label):
-    bar = ax.figure.colorbar(colour, ax=ax, fraction=0.05, pad=0.03, aspect=25, shrink=0.9)
+def _colour_bar(ax, colour, label, extend="neither"):
+    bar = ax.figure.colorbar(colour, ax=ax, extend=extend, fraction=0.05, pad=0.03, aspect=25, shrink=0.9)
     bar.set_label(label, fontsize=9, labelpad=6)
     bar.ax.tick_params(labelsize=8, length=2)
     bar.outline.set_visible(False)
@@ -284,7 +283,7 @@ def _shown_title(what, values, n_shown, which="largest"):
     if n_shown == total:
         return what
     zero = int((values == 0).all(axis=1).sum())
-    return f"{what}: the {n_shown} {which} of {total:,} features\n({zero:,} are zero in all tasks)"
+    return f"{what}:\nthe {n_shown} {which} of {total:,} features\n({zero:,} are zero in all tasks)"
 
 
 # ---- coefficient map ----------------------------------------------------------------------------------------------------
@@ -353,7 +352,7 @@ def _task_lines(ax, positions, lines, tasks):
     colours = _task_colours(len(tasks))
     few = len(tasks) <= len(_MARKERS)
     for k in range(len(tasks)):
-        width = 1.4 + 1.6 * (len(tasks) - 1 - k) if few else 1.3
+        width = 1.4 + 1.1 * (len(tasks) - 1 - k) if few else 1.3
         ax.plot(positions, lines[:, k], color=colours[k], linewidth=width, marker=_style(k, len(tasks)),
                 markersize=4 + width / 2, solid_capstyle="round")
     sns.despine(ax=ax)
@@ -398,10 +397,8 @@ def _zero_log_axis(ax, values):
     ax.set_xscale("log")
     if (values == 0).any():
         zero = positions[values == 0][0]
-        powers = ticker.LogLocator(numticks=6).tick_values(positive[0], positive[-1]) if len(positive) else []
-        powers = [tick for tick in powers if positive[0] * 0.999 <= tick <= positive[-1] * 1.001 or tick > zero * 1.5]
-        powers = [tick for tick in powers if tick <= positive[-1] * 1.001]
-        ax.set_xticks([zero, *powers], ["0", *(f"{tick:g}" for tick in powers)])
+        ticks = positive[:: max(1, len(positive) // 6)]
+        ax.set_xticks([zero, *ticks], ["0", *(_short(tick) for tick in ticks)])
         ax.xaxis.set_minor_locator(ticker.NullLocator())
     return positions
 
@@ -431,11 +428,12 @@ def _nearest(values, wanted):
 # ---- cross-validation ---------------------------------------------------------------------------------------------------
 
 
-def _score_colours(surface):
-    """Dark is good; the scale stops at the upper quartile plus a half range, so that a few bad points do not drown the rest."""
+def _score_colours(cv, surface):
+    """Light is good. The scale ends four standard errors above the lowest, so that bad corners do not drown the rest."""
     low, high = np.nanmin(surface), np.nanmax(surface)
-    cap = min(high, np.nanpercentile(surface, 75) + 0.5 * (np.nanpercentile(surface, 75) - low))
-    return ScalarMappable(Normalize(low, cap if cap > low else low + 1e-12), sns.color_palette("mako", as_cmap=True))
+    if cv.by == "cv":
+        high = min(high, low + 4 * cv.table["se"].iloc[cv.best])
+    return ScalarMappable(Normalize(low, max(high, low + 1e-12)), sns.color_palette("crest", as_cmap=True))
 
 
 def _outline(ax, inside):
@@ -446,8 +444,7 @@ def _outline(ax, inside):
                             ((0, -1), ((0, 0), (0, 1))), ((0, 1), ((1, 0), (1, 1)))):
             if not padded[row + 1 + shift[0], column + 1 + shift[1]]:
                 (x0, y0), (x1, y1) = ends
-                ax.plot([column + x0, column + x1], [row + y0, row + y1], color="white", linewidth=2.2)
-                ax.plot([column + x0, column + x1], [row + y0, row + y1], color="black", linewidth=1.1)
+                ax.plot([column + x0, column + x1], [row + y0, row + y1], color="black", linewidth=1.6, clip_on=False)
 
 
 def _marks(cv):
@@ -471,10 +468,15 @@ def _point_label(label, point):
 
 
 def _penalty_ticks(ax, surface):
-    ax.set_xticks(np.arange(surface.shape[1]) + 0.5, [f"{value:.2g}" for value in surface.columns])
-    ax.set_yticks(np.arange(surface.shape[0]) + 0.5, [f"{value:.2g}" for value in surface.index])
+    ax.set_xticks(np.arange(surface.shape[1]) + 0.5, [_short(value) for value in surface.columns])
+    ax.set_yticks(np.arange(surface.shape[0]) + 0.5, [_short(value) for value in surface.index])
     ax.tick_params(length=0, labelsize=9)
     ax.set(xlabel="fusion", ylabel="l1")
+
+
+def _short(value):
+    """Two digits, without a power of ten where that is readable."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def _score_name(cv):
