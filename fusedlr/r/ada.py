@@ -14,7 +14,7 @@ What to expect at the edges:
 
 - One class only in a task: ``ada`` refuses. The margin is then ``ONE_CLASS_MARGIN`` with the
   sign of that class, on every new row.
-- Fewer than 40 rows: a bag holds half of them, and ``rpart`` does not split fewer than
+- Fewer than 39 rows: a bag holds half of them, and ``rpart`` does not split fewer than
   ``minsplit`` = 20. Every tree is then a constant, and so is the margin.
 - Fewer than 3 observed labels in a task with two classes: a ValueError, as no bag can be drawn.
 """

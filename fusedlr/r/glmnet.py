@@ -82,8 +82,9 @@ def pooled(data, penalty):
     X = np.hstack([np.tile(data.X, (n_tasks, 1)), steps])
     penalties = np.append(n_tasks * total, np.zeros(steps.shape[1]))
     fit = _glmnet(X, *_stacked(data), penalties, alpha)
-    intercepts = fit[0] + np.append(0, np.cumsum(fit[1 + data.n_features:])) if steps.size else np.repeat(fit[0], n_tasks)
-    return np.vstack([intercepts, np.repeat(fit[1:1 + data.n_features, None], n_tasks, axis=1)])
+    coefs, moves = fit[1:1 + data.n_features], fit[1 + data.n_features:]
+    intercepts = fit[0] + np.append(0, np.cumsum(moves)) if moves.size else np.repeat(fit[0], n_tasks)
+    return np.vstack([intercepts, np.repeat(coefs[:, None], n_tasks, axis=1)])
 
 
 def fused_only(data, penalty, tasks=None):
@@ -93,7 +94,7 @@ def fused_only(data, penalty, tasks=None):
     """
     tasks = TaskGraph.chain(data.n_tasks) if tasks is None else tasks
     if penalty.l1.any() or penalty.l2.any() or not tasks.is_chain:
-        raise ValueError("l1 and l2 must be 0 and tasks a chain: differences of neighbours are then glmnet's coefficients")
+        raise ValueError("l1 and l2 must be 0 and tasks a chain: only then are differences glmnet's coefficients")
     steps = _steps(data)
     rows = np.hstack([np.ones((data.n_rows, 1)), data.X])
     blocks = [np.tile(rows, (data.n_tasks, 1)) * step[:, None] for step in steps.T]

@@ -4,6 +4,8 @@ No factor crosses the bridge as such: R takes it apart into codes and levels, an
 puts it together as a Categorical, and the other way round.
 """
 
+import signal
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,8 @@ function(frame) {
         if (is.factor(v)) list(kind = "factor", values = as.integer(v), levels = levels(v), ordered = is.ordered(v))
         else if (is.character(v)) list(kind = "character", values = v)
         else if (inherits(v, c("Date", "POSIXt"))) list(kind = "time", values = as.numeric(as.POSIXct(v)))
-        else if (is.logical(v) || is.numeric(v) && !inherits(v, "integer64")) list(kind = "number", values = as.vector(v))
+        else if (is.logical(v)) list(kind = "logical", values = v)
+        else if (is.numeric(v) && !inherits(v, "integer64")) list(kind = "number", values = as.vector(v))
         else stop("a column of class ", class(v)[1L], " cannot be taken; turn it into numbers or strings first")
     }
     list(names = as.character(names(frame)), columns = unname(lapply(frame, column)),
@@ -33,8 +36,8 @@ _FRAME_TO_R = """
 function(names, columns, rows) {
     values <- lapply(columns, function(column) {
         value <- as.vector(column$values)
-        if (!is.null(column$levels)) factor(column$levels[value], column$levels, ordered = column$ordered)
-        else replace(value, is.na(value), NA)
+        switch(column$kind, factor = factor(column$levels[value], column$levels, ordered = column$ordered),
+               logical = as.logical(value), replace(value, is.na(value), NA))
     })
     names(values) <- names
     structure(values, class = "data.frame", row.names = rows)
@@ -100,8 +103,12 @@ def to_r(results):
 def _robjects():
     """rpy2's high-level module; its import takes over Ctrl-C, which is handed back."""
     session.call("function() NULL")
-    with session.interrupt_handler_kept():
+    handler = signal.getsignal(signal.SIGINT)
+    try:
         from rpy2 import robjects
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
     return robjects
 
 
@@ -126,21 +133,23 @@ def _frame_to_r(frame):
 def _column_to_r(series):
     if isinstance(series.dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy(dtype=float) + 1
-        return {"values": np.where(codes == 0, np.nan, codes), "levels": [str(level) for level in series.cat.categories],
+        levels = [str(level) for level in series.cat.categories]
+        return {"kind": "factor", "values": np.where(codes == 0, np.nan, codes), "levels": levels,
                 "ordered": bool(series.cat.ordered)}
     if pd.api.types.is_numeric_dtype(series.dtype):
-        kind = _number_type(series)
-        return {"values": series.to_numpy(float, na_value=np.nan) if kind is float else series.to_numpy(kind)}
-    return {"values": [None if missing else str(value) for value, missing in zip(series, series.isna())]}
+        kind = "logical" if pd.api.types.is_bool_dtype(series.dtype) else "number"
+        return {"kind": kind, "values": _numbers(series)}
+    words = [None if missing else str(value) for value, missing in zip(series, series.isna())]
+    return {"kind": "character", "values": words}
 
 
-def _number_type(series):
-    """The narrowest of R's three kinds of number that holds a column: logical, integer or double."""
+def _numbers(series):
+    """A column of numbers as R would hold them: whole numbers where they fit into 32 bits, nan where missing."""
     if series.isna().any() or pd.api.types.is_float_dtype(series.dtype):
-        return float
-    if pd.api.types.is_bool_dtype(series.dtype):
-        return bool
-    return np.int32 if series.between(-(2**31) + 1, 2**31 - 1).all() else float
+        return series.to_numpy(float, na_value=np.nan)
+    if not pd.api.types.is_bool_dtype(series.dtype) and not series.between(-(2**31) + 1, 2**31 - 1).all():
+        return series.to_numpy(float)
+    return series.to_numpy(np.int32)
 
 
 def _tasks_table(results):

@@ -30,8 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package",
-           "interrupt_handler_kept", "versions"]
+__all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package", "versions"]
 
 logger = logging.getLogger("fusedlr.r")
 
@@ -152,8 +151,13 @@ def _running():
 
 
 def _start():
-    with _single_blas_thread(), interrupt_handler_kept():
-        _state.rinterface = _initialised()
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with _single_blas_thread():
+            _state.rinterface = _initialised()
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
     _state.thread = threading.get_ident()
     os.register_at_fork(after_in_child=_after_fork)
     with _console_to_logger():
@@ -165,7 +169,8 @@ def _initialised():
     try:
         from rpy2.rinterface_lib import embedded
     except ImportError as error:
-        raise RMissingError(f"rpy2 is not installed or does not fit the installed R: run make setup ({error})") from error
+        raise RMissingError(
+            f"rpy2 is not installed or does not fit the installed R: run make setup ({error})") from error
     except Exception as error:
         raise RMissingError(f"R was not found: run make setup ({error})") from error
     if not embedded.isinitialized():
@@ -203,17 +208,6 @@ def _one_call():
         yield
     finally:
         _state.in_call = False
-
-
-@contextmanager
-def interrupt_handler_kept():
-    """Hand Ctrl-C back to whom it belonged: rpy2 takes it over when it starts R and when robjects is imported."""
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
@@ -350,13 +344,11 @@ def _vector_to_r(values):
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.ndim > 2:
         raise TypeError(f"R takes numbers, strings and arrays of up to two dimensions, found {type(values).__name__}")
-    flat = array.ravel(order="F")
-    if array.dtype == bool:
-        vector = rinterface.BoolSexpVector(flat.tolist())
-    elif array.dtype == np.int32:
-        vector = rinterface.IntSexpVector.from_memoryview(memoryview(flat))
+    if array.dtype.kind == "f" or array.dtype.itemsize > 4 or array.dtype.kind == "u":
+        kind, dtype = rinterface.FloatSexpVector, np.float64
     else:
-        vector = rinterface.FloatSexpVector.from_memoryview(memoryview(flat.astype(np.float64)))
+        kind, dtype = rinterface.IntSexpVector, np.int32
+    vector = kind.from_memoryview(memoryview(np.ascontiguousarray(array.ravel(order="F"), dtype=dtype)))
     if array.ndim == 2:
         vector.do_slot_assign("dim", rinterface.IntSexpVector(array.shape))
     return vector

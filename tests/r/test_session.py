@@ -30,7 +30,7 @@ def margins(seed):
 
 
 def test_importing_starts_no_r_and_needs_no_rpy2(in_new_process):
-    code, out, err = in_new_process("import sys, fusedlr.r, fusedlr.r.session, fusedlr.r.ada; print('rpy2' in sys.modules)")
+    code, out, err = in_new_process("import sys, fusedlr.r.ada, fusedlr.r.glmnet; print('rpy2' in sys.modules)")
     assert (code, out) == (0, "False\n"), err
 
 
@@ -126,13 +126,14 @@ def test_libraries_of_the_project_come_first(in_new_process, tmp_path):
 
 
 def test_an_environment_without_r_gets_a_sentence(in_new_process):
-    source = "from fusedlr.r import session; import rpy2.rinterface_lib.openrlib as o; o.R_HOME = None; session.call('x')"
-    code, _, err = in_new_process(source)
+    code, _, err = in_new_process("from fusedlr.r import session; from rpy2.rinterface_lib import openrlib; "
+                                  "openrlib.R_HOME = None; session.call('x')")
     assert code == 1 and "RMissingError: R could not be started: run make setup" in err
 
 
 def test_an_environment_without_rpy2_gets_a_sentence(in_new_process):
-    code, _, err = in_new_process("import sys; sys.modules['rpy2'] = None; from fusedlr.r import session; session.call('x')")
+    code, _, err = in_new_process("import sys; sys.modules['rpy2'] = None\n"
+                                  "from fusedlr.r import session; session.call('x')")
     assert code == 1 and "RMissingError: rpy2 is not installed or does not fit the installed R: run make setup" in err
 
 
