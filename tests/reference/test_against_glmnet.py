@@ -39,21 +39,21 @@ def penalty_of(l1, l2, fusion, fusion_const):
     return Penalty.from_values(l1, l2, np.append(fusion_const, np.full(6, fusion)), 6)
 
 
-def gap_wanted(l2):
-    """With a ridge the gap is quadratic in the error of the coefficients, without one it is linear."""
-    return 1e-12 if l2 > 0 else 1e-9
+def gap_wanted(l1, l2, fusion):
+    """The gap is linear in the error of the coefficients where kinks come without a ridge, else quadratic."""
+    return 1e-9 if l2 == 0 and l1 + fusion > 0 else 1e-13
 
 
 @each_reference
 def test_newton_reaches_the_coefficients_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l2))
+    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l1, l2, fusion))
     assert solution.status == "optimal"
     np.testing.assert_allclose(solution.params, expected, rtol=0, atol=1e-6)
 
 
 @each_reference
 def test_newton_has_the_zeros_and_ties_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l2))
+    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l1, l2, fusion))
     np.testing.assert_array_equal(solution.params == 0, expected == 0)
     np.testing.assert_array_equal(CHAIN.differences(solution.params) == 0, np.abs(CHAIN.differences(expected)) < 1e-12)
 
