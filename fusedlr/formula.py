@@ -103,7 +103,7 @@ def _refusals(argument, text):
 
     try:
         yield
-    except (patsy.PatsyError, NameError, ValueError) as error:
+    except (patsy.PatsyError, NameError, SyntaxError, ValueError) as error:
         reason = " ".join(str(error).split("\n")[0].split())
         origin = getattr(error, "origin", None)
         where = f" in {origin.relevant_code()!r}" if origin is not None else ""

@@ -297,7 +297,11 @@ def _exog_array(exog):
     if hasattr(exog, "tocsr"):
         raise TypeError("exog must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
                         "matrix; use exog.toarray()")
-    if isinstance(exog, pd.Series) or np.ndim(exog) == 1:
+    if exog is None:
+        raise TypeError("exog must be an array or a DataFrame of numbers, found None")
+    if not isinstance(exog, (pd.DataFrame, pd.Series)):
+        exog = _rectangular("exog", exog)
+    if exog.ndim == 1:
         way_out = "exog.to_frame()" if isinstance(exog, pd.Series) else "exog.reshape(-1, 1)"
         raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {way_out}")
     if isinstance(exog, pd.DataFrame):
@@ -305,6 +309,14 @@ def _exog_array(exog):
         _refuse_text_columns(exog)
         return numbers("exog", exog), list(exog.columns), exog.index
     return numbers("exog", exog), None, None
+
+
+def _rectangular(name, values):
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be rectangular, with as many numbers in every row; found rows of different "
+                         "lengths") from None
 
 
 def numbers(name, values):
@@ -429,7 +441,7 @@ def penalty_by_name(argument, value, names):
     if absent:
         raise ValueError(f"{argument} by name must name every feature{' and the intercept' * (argument == 'fusion')}; "
                          f"missing are {absent[:4]}")
-    return np.array([given[name] for name in names], dtype=float)
+    return [given[name] for name in names]
 
 
 def _by_name(argument, values, names):

@@ -381,8 +381,8 @@ def _warn_one_class(model):
 def _warn_status(solution, tol):
     if solution.status == "not_converged":
         warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of "
-                      f"{solution.gap:.1e}, asked was tol = {tol:.1e}; raise max_iter, raise tol, or use larger "
-                      "penalties", ConvergenceWarning, stacklevel=3)
+                      f"{solution.gap:.1e}, asked was tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
+                      "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
         warnings.warn("some task's labels are separated by its features, so that no finite minimiser exists at these "
                       "penalties; coefficients are large and arbitrary in size; use a positive l2 or l1",

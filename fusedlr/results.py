@@ -348,13 +348,11 @@ class FusedLogitResults:
 
     def summary_frame(self):
         """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with."""
-        frame = self.params.rename_axis("feature").reset_index().melt("feature", var_name="task", value_name="value")
-        pattern = self.pattern.ravel(order="F")
-        members = {block: tasks for block, tasks in enumerate(self.fused_blocks["tasks"])}
-        frame["zero"] = pattern < 0
-        frame["fused_with"] = [tuple(other for other in members.get(block, ()) if other != task)
-                               for block, task in zip(pattern, frame["task"])]
-        return frame
+        members = [*self.fused_blocks["tasks"], ()]  # the last one is that of zeros, whose block is -1
+        rows = [(feature, task, value, block < 0, tuple(other for other in members[block] if other != task))
+                for task, values, blocks in zip(self.model.endog_names, self.params.to_numpy().T, self.pattern.T)
+                for feature, value, block in zip(self.model.exog_names, values, blocks)]
+        return pd.DataFrame(rows, columns=["feature", "task", "value", "zero", "fused_with"])
 
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
@@ -410,7 +408,8 @@ class FusedLogitResults:
     def save(self, path, remove_data=False):
         """Write to one file that holds arrays and text only, no code.
 
-        The file appears whole or not at all.
+        The file appears whole or not at all. Row labels other than numbers, dates and
+        text come back as text.
 
         Parameters
         ----------

@@ -74,6 +74,8 @@ def test_the_long_table_says_who_shares_a_value():
     assert frame.loc[("dose", "low"), "fused_with"] == () and frame.loc[("dose", "low"), "zero"]
     assert not frame.loc[("const", "low"), "zero"]
     assert len(frame) == 16
+    awkward = FusedLogit(Y.set_axis(["feature", "task", "value", "zero"], axis=1), X).fit(2.0, 0.1, 3.0)
+    assert awkward.summary_frame().shape == (16, 5)
 
 
 def test_objective_gap_and_penalties_belong_together(model, res):
