@@ -32,6 +32,8 @@ bench: setup ## time the solvers and write benchmarks/results
 
 study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
 	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)
+	@printf 'report: %s\n' results/report.html
+	@printf 'figure: %s\n' results/figures/*.png
 
 clean: ## remove build products and caches; keep the environments and the results
 	@rm -rf build dist *.egg-info .pytest_cache .hypothesis .venv/built
