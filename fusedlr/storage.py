@@ -61,8 +61,9 @@ def _contents(path):
     refusal = ValueError(f"path must lead to a file written by FusedLogitResults.save, found {str(path)!r}, which is "
                          "something else or cut short")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        # Opened here, because numpy leaves a file open that turns out to be cut short.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
         page = json.loads(arrays.pop("page").tobytes())
     except _BROKEN as error:
         raise refusal from error
