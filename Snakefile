@@ -10,7 +10,7 @@ from snakemake.utils import min_version
 min_version("7.21")
 
 
-configfile: workflow.basedir + "/workflow/config/config.yaml"
+configfile: f"{workflow.basedir}/workflow/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
@@ -27,12 +27,25 @@ localrules:
     figure,
     claims,
     sensitivity,
+    provenance,
+    report,
+    compare,
 
 
 rule all:
     input:
-        "results/scores.csv",
-        "results/claims.csv",
-        "results/sensitivity.csv",
-        "results/agreement.csv",
-        expand("results/figures/{figure}.pdf", figure=["errors", "distances", "differences", "penalties"]),
+        "results/report.html",
+        comparable("results/compared_with_published.txt"),
+
+
+onstart:
+    progress.start()
+
+
+onsuccess:
+    progress.finish()
+    show("results/compared_with_published.txt")
+
+
+onerror:
+    progress.finish()

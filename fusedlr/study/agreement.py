@@ -5,30 +5,30 @@ import pandas as pd
 from fusedlr import FusedLogit
 from fusedlr.r import glmnet
 
-__all__ = ["COLUMNS", "PENALTIES", "SIZES", "compare_fits"]
+__all__ = ["COLUMNS", "PENALTIES", "SIZES", "TOL", "compare_fits"]
 
 SIZES = (50, 400)
 #: l1 and l2 of the compared fits: lasso, elastic net, ridge.
 PENALTIES = ((1.0, 0.0), (0.4, 0.1), (4.0, 2.0), (0.0, 1.0))
+#: Relative duality gap of our fits, near the best that glmnet does with its tightest threshold.
+TOL = 1e-10
 
 COLUMNS = ["case", "size", "l1", "l2", "max_coef_difference", "objective_difference", "gap"]
 
 
-def compare_fits(data, tol):
+def compare_fits(data):
     """Differences to glmnet for several sizes and penalties of one instance.
 
     Parameters
     ----------
     data : dict of str to ndarray
         An instance, as :func:`fusedlr.study.simulate.simulate` returns it.
-    tol : float
-        Relative duality gap at which our fits stop.
     """
     rows = []
     for size in SIZES:
         model = FusedLogit(data["Y_train"][:size], data["X_train"][:size])
         for l1, l2 in PENALTIES:
-            fit = model.fit(l1, l2, 0.0, tol=tol)
+            fit = model.fit(l1, l2, 0.0, tol=TOL)
             found = glmnet.agreement(model.data, model.penalty(l1, l2, 0.0), fit.params.to_numpy())
             rows.append({"size": size, "l1": l1, "l2": l2, **found, "gap": fit.gap})
     return pd.DataFrame(rows)

@@ -35,11 +35,13 @@ def errors_figure(table):
         sns.boxplot(data=rows, x="size", y="test_error", hue="model", hue_order=models, palette=COLORS, ax=ax,
                     linewidth=0.7, fliersize=1.5, saturation=1)
         ax.axhline(rows.drop_duplicates("instance")["bayes_risk"].median(), color=YELLOW, linewidth=2, zorder=0.5)
+        _colour_edges(ax)
         ax.get_legend().remove()
         ax.set(title=_title(case), xlabel="", ylabel="")
         ax.set_ylim(0, 0.6)
     _name_axes(figure, "training rows", "test error")
-    _legend(figure, models, extra=[Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
+    absent = [Line2D([], [], linestyle="none", label=f"{LABELS[model]}: not run") for model in MODELS if model not in models]
+    _legend(figure, models, extra=[*absent, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
     return figure
 
 
@@ -157,6 +159,12 @@ def save(name, scores, stem):
                 figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches="tight")
         plt.close(figure)
     write_table(f"{stem}.csv", table)
+
+
+def _colour_edges(ax):
+    """Boxes of few or equal numbers are lines; let them show their model's colour."""
+    for box in ax.patches:
+        box.set(edgecolor=box.get_facecolor(), linewidth=1.5)
 
 
 def _style():

@@ -1,6 +1,7 @@
 # Names and helpers that the rules share.
 import ast
 import hashlib
+import json
 import shlex
 import subprocess
 import sys
@@ -78,7 +79,20 @@ def few_instances_of(pattern, **values):
     return expand(pattern, instance=FEW_INSTANCES, **values)
 
 
+def comparable(path):
+    """A comparison with the published scores, where there are any."""
+    return [path] if (HOME / "paper/published/scores.csv").exists() else []
+
+
+def show(path):
+    """Print the first line of a result, if it was made."""
+    if Path(path).exists():
+        sys.stderr.write(f"study: {Path(path).read_text().splitlines()[0]}\n")
+
+
 refuse_foreign_python()
+from fusedlr.study.progress import Progress
+
 read_numbers(config)
 refuse_bad_config(config)
 
@@ -94,10 +108,18 @@ OTHER_NOISE_CASES = [
 ]
 SMALL_BAG_CASES = [case for case in CASES if 25 in SIZES and {"adaboost", "fused_elastic_net"} <= set(MODELS)]
 
+FIGURES = ["errors", "distances", "differences", "penalties"]
+
 # What the numbers of a fit depend on.
 SOLVER = ["grid.py", "model.py", "inputs.py", "objective.py", "tasks.py", "newton/__init__.py", "newton/_newton.pyx"]
 SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("*.hpp"))
 SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("core*.cpp"))
+
+progress = Progress({
+    "simulate": instances_of("results/data/{case}/{instance}.npz", case=CASES),
+    "grid": instances_of("results/grid/{case}/{instance}.npz", case=CASES),
+    "adaboost": instances_of("results/adaboost/{case}/{instance}.npz", case=CASES if "adaboost" in MODELS else []),
+})
 
 # Jobs run the Python that runs Snakemake. Neither name may be a parameter or part of a shell
 # command: Snakemake would rerun finished jobs when the project or its Python moves.

@@ -47,7 +47,51 @@ rule agreement:
     log:
         "results/logs/agreement.log",
     params:
-        tol=config["tol"],
         sources=sources("agreement.py", "study/agreement.py", "r/session.py", "r/glmnet.py", *SOLVER),
     shell:
-        'python3 "$SCRIPTS/agreement.py" {output} {input} --tol {params.tol} > {log} 2>&1'
+        'python3 "$SCRIPTS/agreement.py" {output} {input} > {log} 2>&1'
+
+
+rule provenance:
+    input:
+        scores="results/scores.csv",
+        boosted=f"results/adaboost/{CASES[0]}/1.npz" if "adaboost" in MODELS else [],
+    output:
+        "results/provenance.json",
+    log:
+        "results/logs/provenance.log",
+    params:
+        config=json.dumps(config, sort_keys=True),
+        sources=sources("provenance.py", "study/provenance.py"),
+    shell:
+        'python3 "$SCRIPTS/provenance.py" {output} --config {params.config:q} --boosted {input.boosted} > {log} 2>&1'
+
+
+rule report:
+    input:
+        template=HOME / "paper/report.html",
+        tables=expand("results/{table}.csv", table=["scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step"]),
+        provenance="results/provenance.json",
+        figures=expand("results/figures/{figure}.{suffix}", figure=FIGURES, suffix=["pdf", "png"]),
+    output:
+        "results/report.html",
+    log:
+        "results/logs/report.log",
+    params:
+        sources=sources("report.py", "study/report.py"),
+    shell:
+        'python3 "$SCRIPTS/report.py" {input.template} results {output} > {log} 2>&1'
+
+
+rule compare:
+    input:
+        ours="results/scores.csv",
+        published=HOME / "paper/published/scores.csv",
+    output:
+        "results/compared_with_published.txt",
+    log:
+        "results/logs/compare.log",
+    params:
+        sources=sources("compare.py", "study/published.py"),
+    shell:
+        'python3 "$SCRIPTS/compare.py" {input.ours} {input.published} {output} > {log} 2>&1'

@@ -12,12 +12,10 @@ from fusedlr.study.files import read_arrays, write_table
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("agreement", help="csv file to write; only its header where R has no glmnet")
 parser.add_argument("data", nargs="+", help="npz files of the instances, as .../case/instance.npz")
-parser.add_argument("--tol", type=float, required=True)
 args = parser.parse_args()
 
 try:
-    tables = [compare_fits(read_arrays(path), args.tol).assign(case=path.parent.name)
-              for path in map(Path, args.data)]
+    tables = [compare_fits(read_arrays(path)).assign(case=path.parent.name) for path in map(Path, args.data)]
 except RMissingError as error:
     print(error)
     tables = [pd.DataFrame(columns=COLUMNS)]

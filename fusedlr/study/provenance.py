@@ -1,0 +1,66 @@
+"""What a run was made with: versions, seeds, settings and the kind of machine."""
+
+import json
+import os
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import fusedlr
+from fusedlr.study.models import FUSION, L1, L2
+
+__all__ = ["provenance"]
+
+PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn", "snakemake")
+
+
+def provenance(config, boosted=None):
+    """Versions, settings and machine of a run, as values ready for JSON.
+
+    Parameters
+    ----------
+    config : dict
+        The workflow's config.
+    boosted : str, optional
+        ``settings`` of an AdaBoost result file, as JSON.
+    """
+    found = {
+        "fusedlr": fusedlr.__version__,
+        "commit": _commit(),
+        "config": config,
+        "grid": {"l1": L1, "l2": L2, "fusion": FUSION},
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count(),
+                    "processor": _processor()},
+        "random numbers": "numpy SeedSequence(seed, spawn_key=(case letter, instance, purpose)), PCG64",
+    }
+    if boosted is not None:
+        first = json.loads(boosted)[0]
+        found["adaboost"] = {key: first[key] for key in ("arguments", "control", "versions", "rng")}
+    return found
+
+
+def _version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _commit():
+    """Commit of the sources, where they are a git checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _processor():
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())

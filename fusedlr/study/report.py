@@ -1,0 +1,174 @@
+"""The report of the study: one page that carries its figures, filled in from the result files."""
+
+import base64
+import html
+import json
+from pathlib import Path
+from string import Template
+
+import pandas as pd
+
+from fusedlr.study.figures import FIGURES, LABELS
+from fusedlr.study.models import MODELS
+
+__all__ = ["embedded", "linked", "render"]
+
+VERDICT_CLASSES = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not"}
+CLAIM_WIDTHS = {"": 4, "The paper says": 19, "Rule": 23, "Found": 26, "Test": 16, "Verdict": 12}
+SENSITIVITY_WIDTHS = {"Reading": 22, "Claims": 8, "Instances": 9, "As used here": 30, "Otherwise": 31}
+
+
+def render(template, results, image):
+    """Text of the page.
+
+    Parameters
+    ----------
+    template : str
+        Page with ``$names``.
+    results : Path
+        Folder with scores.csv, claims.csv, comparisons.csv, sensitivity.csv, agreement.csv,
+        newton_step.csv, provenance.json and figures.
+    image : function
+        From the stem of a figure's path to the source of its image: ``embedded`` or ``linked``.
+    """
+    tables = {name: pd.read_csv(results / f"{name}.csv") for name in (
+        "scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step")}
+    scores, provenance = tables["scores"], json.loads((results / "provenance.json").read_text())
+    values = {
+        "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
+        "tol": f"{provenance['config']['tol']:g}", "status": _status(scores), "claims": _claims(tables["claims"]),
+        "comparisons": len(tables["comparisons"]), "sensitivity": _sensitivity(tables["sensitivity"]),
+        "agreement_sentence": _agreement_sentence(tables["agreement"]), "agreement": _agreement(tables["agreement"]),
+        "time": _time(scores), "newton": _newton(tables["newton_step"]), "one_class": _one_class(scores),
+        "provenance": html.escape(json.dumps(provenance, indent=1)),
+        **{f"figure_{name}": _image(image(results / "figures" / name), name) for name in FIGURES},
+    }
+    return Template(template).substitute(values)
+
+
+def embedded(stem):
+    """A figure as text inside the page."""
+    content = base64.b64encode(stem.with_suffix(".png").read_bytes()).decode()
+    return f"data:image/png;base64,{content}"
+
+
+def linked(stem):
+    """A figure by its path, as vectors, for print."""
+    return str(Path(stem).resolve().with_suffix(".pdf"))
+
+
+def _image(source, name):
+    return f'<img src="{source}" alt="{name} by case and training rows">'
+
+
+def _counts(scores):
+    cases, sizes, models = (scores[name].nunique() for name in ("case", "size", "model"))
+    instances = scores.groupby("case")["instance"].nunique().max()
+    return (f"{cases} cases, {instances} instances of each, {sizes} training sizes and {models} models, "
+            f"{len(scores):,} scores in all")
+
+
+def _notes(scores, config):
+    notes = []
+    absent = [LABELS[model] for model in MODELS if model not in set(scores["model"])]
+    if absent:
+        notes.append(f"Not run: {', '.join(absent)}. AdaBoost needs R with its package ada.")
+    if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < 8:
+        notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 instances.")
+    if config["noise"] != "sd":
+        notes.append("The noise on copied features has variance 0.4 in this run, not standard deviation 0.4.")
+    return "\n".join(f'<p class="note">{note}</p>' for note in notes)
+
+
+def _summary(claims):
+    kinds = claims["verdict"].str.split(":").str[0]
+    parts = [f"{kind} ({', '.join(str(number) for number in claims['claim'][kinds == kind])})"
+             for kind in ("reproduced", "partly", "not reproduced", "not judged") if (kinds == kind).any()]
+    return "Of the paper's eight claims, by number: " + "; ".join(parts) + "."
+
+
+def _status(scores):
+    """How the fits of each linear model ended, in a table."""
+    linear = scores[scores["status"] != "boosted"]
+    rows = []
+    for model in (model for model in MODELS if model in set(linear["model"])):
+        fits = linear[linear["model"] == model]
+        optimal = fits[fits["status"] == "optimal"]
+        rows.append({"Model": LABELS[model], "Fits": len(fits), "Optimal": len(optimal),
+                     "Largest gap of these": f"{optimal['gap'].max():.1e}" if len(optimal) else "-",
+                     "Separated": (fits["status"] == "separated").sum(),
+                     "Not converged": (fits["status"] == "not_converged").sum()})
+    return _table(pd.DataFrame(rows), numbers=("Fits", "Optimal", "Largest gap of these", "Separated", "Not converged"))
+
+
+def _claims(claims):
+    rows = claims[["claim", "paper", "rule", "numbers", "test", "verdict"]].fillna("")
+    rows.columns = list(CLAIM_WIDTHS)
+    return _table(rows, widths=CLAIM_WIDTHS)
+
+
+def _sensitivity(sensitivity):
+    rows = sensitivity[["reading", "claims", "instances", "ours", "otherwise"]]
+    rows = rows.set_axis(list(SENSITIVITY_WIDTHS), axis=1)
+    return _table(rows, widths=SENSITIVITY_WIDTHS)
+
+
+def _agreement_sentence(agreement):
+    if agreement.empty:
+        return "R's glmnet was not installed, so this was not checked."
+    return (f"Over {len(agreement)} fits (four penalties, two training sizes, one instance of each case) the largest "
+            f"difference of a coefficient is {agreement['max_coef_difference'].max():.1e}, and our objective exceeds "
+            f"glmnet's by at most {max(agreement['objective_difference'].max(), 0):.1e}.")
+
+
+def _agreement(agreement):
+    if agreement.empty:
+        return ""
+    rows = agreement.groupby(["size", "l1", "l2"], as_index=False)[["max_coef_difference", "objective_difference", "gap"]].max()
+    shown = pd.DataFrame({"Rows": rows["size"], "l1": rows["l1"].map("{:g}".format), "l2": rows["l2"].map("{:g}".format),
+                          "Largest difference of a coefficient": rows["max_coef_difference"].map("{:.1e}".format),
+                          "Objective, ours minus glmnet's, at most": rows["objective_difference"].map("{:.1e}".format),
+                          "Our gap, at most": rows["gap"].map("{:.1e}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
+def _time(scores):
+    """CPU time of both parts by training rows; the linear models share one grid, which is counted once."""
+    parts = {"Grid of 924 penalties, four tasks": scores[scores["model"].isin(MODELS[:4])].drop_duplicates(
+        ["case", "instance", "size"]), "AdaBoost, four tasks": scores[scores["model"] == "adaboost"]}
+    rows = []
+    for name, part in parts.items():
+        if len(part):
+            by_size = part.groupby("size")["seconds"].mean()
+            rows.append({"Mean CPU seconds": name, **{f"{size} rows": f"{value:.2f}" for size, value in by_size.items()},
+                         "All, minutes": f"{part['seconds'].sum() / 60:.1f}"})
+    table = pd.DataFrame(rows)
+    return _table(table, numbers=table.columns[1:])
+
+
+def _newton(timing):
+    seconds = timing.groupby(["features", "space"])["seconds"].median().unstack()
+    shown = pd.DataFrame({"Features d": seconds.index, "in d-space": seconds["features"].map("{:.4f}".format),
+                          "in n-space": seconds["rows"].map("{:.4f}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
+def _one_class(scores):
+    found = scores[scores["one_class_tasks"] > 0].drop_duplicates(["case", "instance", "size"])
+    return f"It occurred in {len(found)} of {len(scores.drop_duplicates(['case', 'instance', 'size']))} training sets."
+
+
+def _table(frame, numbers=(), widths=None):
+    """A table as html, words escaped, verdicts coloured."""
+    columns = "".join(f'<col style="width:{width}%">' for width in (widths or {}).values())
+    head = "".join(_cell("th", name, name in numbers) for name in frame.columns)
+    body = "".join("<tr>" + "".join(_cell("td", value, name in numbers) for name, value in zip(frame.columns, row)) + "</tr>\n"
+                   for row in frame.itertuples(index=False))
+    return f"<table><colgroup>{columns}</colgroup>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+
+
+def _cell(tag, value, is_number):
+    text = html.escape(str(value))
+    kind = VERDICT_CLASSES.get(str(value))
+    text = f'<span class="{kind}">{text}</span>' if kind else text
+    return f'<{tag} class="number">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"
