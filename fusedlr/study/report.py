@@ -11,14 +11,15 @@ import pandas as pd
 from fusedlr.study.figures import FIGURES, LABELS
 from fusedlr.study.models import MODELS
 
-__all__ = ["embedded", "linked", "render"]
+__all__ = ["embedded", "for_print", "render"]
 
+TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
 VERDICT_CLASSES = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not"}
 CLAIM_WIDTHS = {"": 4, "The paper says": 19, "Rule": 23, "Found": 26, "Test": 16, "Verdict": 12}
 SENSITIVITY_WIDTHS = {"Reading": 22, "Claims": 8, "Instances": 9, "As used here": 30, "Otherwise": 31}
 
 
-def render(template, results, image):
+def render(template, results, image=None):
     """Text of the page.
 
     Parameters
@@ -28,19 +29,21 @@ def render(template, results, image):
     results : Path
         Folder with scores.csv, claims.csv, comparisons.csv, sensitivity.csv, agreement.csv,
         newton_step.csv, provenance.json and figures.
-    image : function
-        From the stem of a figure's path to the source of its image: ``embedded`` or ``linked``.
+    image : function, optional
+        From the stem of a figure's path to the source of its image; the page carries its
+        figures if not given.
     """
+    image = image or embedded
     tables = {name: pd.read_csv(results / f"{name}.csv") for name in (
         "scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step")}
     scores, provenance = tables["scores"], json.loads((results / "provenance.json").read_text())
     values = {
-        "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
+        "heading": f"<h1>{TITLE}</h1>", "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
         "tol": f"{provenance['config']['tol']:g}", "status": _status(scores), "claims": _claims(tables["claims"]),
         "comparisons": len(tables["comparisons"]), "sensitivity": _sensitivity(tables["sensitivity"]),
         "agreement_sentence": _agreement_sentence(tables["agreement"]), "agreement": _agreement(tables["agreement"]),
         "time": _time(scores), "newton": _newton(tables["newton_step"]), "one_class": _one_class(scores),
-        "provenance": html.escape(json.dumps(provenance, indent=1)),
+        "provenance": _provenance(provenance),
         **{f"figure_{name}": _image(image(results / "figures" / name), name) for name in FIGURES},
     }
     return Template(template).substitute(values)
@@ -52,9 +55,9 @@ def embedded(stem):
     return f"data:image/png;base64,{content}"
 
 
-def linked(stem):
-    """A figure by its path, as vectors, for print."""
-    return str(Path(stem).resolve().with_suffix(".pdf"))
+def for_print(template, results):
+    """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
+    return render(template.replace("$heading", ""), results, lambda stem: Path(stem).resolve().with_suffix(".pdf"))
 
 
 def _image(source, name):
@@ -151,6 +154,18 @@ def _newton(timing):
     shown = pd.DataFrame({"Features d": seconds.index, "in d-space": seconds["features"].map("{:.4f}".format),
                           "in n-space": seconds["rows"].map("{:.4f}".format)})
     return _table(shown, numbers=shown.columns)
+
+
+def _provenance(provenance):
+    rows = pd.DataFrame([(key, _plain(value)) for key, value in provenance.items()], columns=["What", "Value"])
+    return _table(rows, widths={"What": 15, "Value": 85})
+
+
+def _plain(value):
+    """A value in words, without the brackets and quotes of JSON."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_plain(item)}" for key, item in value.items())
+    return ", ".join(_plain(item) for item in value) if isinstance(value, list) else str(value)
 
 
 def _one_class(scores):

@@ -1,12 +1,11 @@
 """Build the report: one page of html, and a pdf where pandoc and LaTeX are installed."""
 
 import argparse
-import shutil
 import subprocess
 from pathlib import Path
 
 from fusedlr.study.files import replacing
-from fusedlr.study.report import embedded, linked, render
+from fusedlr.study.report import for_print, render
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("template", type=Path)
@@ -15,13 +14,13 @@ parser.add_argument("page", type=Path, help="html file to write; the pdf goes be
 args = parser.parse_args()
 
 template = args.template.read_text(encoding="utf-8")
-if shutil.which("pandoc") and shutil.which("pdflatex"):
-    with replacing(args.page.with_suffix(".pdf")) as pdf:
-        subprocess.run(
-            ["pandoc", "--from", "html", "--to", "pdf", "--pdf-engine", "pdflatex", "--output", str(pdf),
-             "--variable", "geometry:margin=2cm,landscape", "--variable", "fontsize=10pt"],
-            input=render(template, args.results, linked), text=True, check=True)
-else:
-    print("no pdf: it needs pandoc and pdflatex")
 with replacing(args.page) as page:
-    page.write_text(render(template, args.results, embedded), encoding="utf-8")
+    page.write_text(render(template, args.results), encoding="utf-8")
+
+settings = ["--include-in-header", str(args.template.with_name("print.tex")), "--pdf-engine", "pdflatex"]
+try:
+    with replacing(args.page.with_suffix(".pdf")) as pdf:
+        subprocess.run(["pandoc", "--from", "html", "--to", "pdf", *settings, "--output", str(pdf)],
+                       input=for_print(template, args.results), text=True, check=True)
+except (FileNotFoundError, subprocess.CalledProcessError) as error:
+    print(f"no pdf: it needs pandoc and LaTeX with the packages of paper/print.tex ({error})")
