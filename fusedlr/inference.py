@@ -335,14 +335,14 @@ def _refit_resample(data, tasks, penalty, tol, start, seeds):
 
 def _warn(refitted):
     if refitted.fit.unbounded.any():
-        warnings.warn(f"refit: the labels of tasks {refitted.separated} are separated by the selected features, so that "
-                      f"their coefficients have no finite best value; they are held back by a ridge of {RIDGE:g} and "
-                      "have no standard errors; use the penalized fit, or larger penalties",
+        warnings.warn(f"refit: the labels of tasks {refitted.separated} are separated by the selected features, so "
+                      f"that their coefficients have no finite best value; they are held back by a ridge of {RIDGE:g} "
+                      "and have no standard errors; use the penalized fit, or larger penalties",
                       SeparationWarning, stacklevel=4)
     if refitted.fit.collinear.any():
         features = refitted._groups["feature"][refitted.fit.collinear].unique().tolist()
-        warnings.warn(f"refit: the selected features {features[:6]} are collinear, so that their coefficients cannot be "
-                      "told apart and have no standard errors; drop some of them, or use the penalized fit",
+        warnings.warn(f"refit: the selected features {features[:6]} are collinear, so that their coefficients cannot "
+                      "be told apart and have no standard errors; drop some of them, or use the penalized fit",
                       FusedLogitWarning, stacklevel=4)
 
 

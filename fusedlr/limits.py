@@ -11,10 +11,13 @@ from .tasks import TaskGraph
 
 __all__ = ["PenaltyLimits", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
 
-# Up to this many tasks every set of tasks is looked at; larger graphs that are neither chain nor ring take linear programs.
+# Up to this many tasks every set of tasks is looked at; larger graphs other than chain and ring take linear programs.
 _ALL_SETS = 12
 
 _TOL = 1e-10
+
+# Stands for an l2 of zero where rows are too few for a fit without penalty, as a share of the mean curvature.
+_ALMOST_ZERO = 1e-3
 
 
 class PenaltyLimits(NamedTuple):
@@ -83,8 +86,8 @@ def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0):
     In a graph of several parts that no edge joins, tasks of one part are equal. The
     pooled model is fitted at l1 and l2 first; the limit is the least bound on the slope
     of any edge such that slopes along the edges cancel the gradient of each task. With
-    l1 = l2 = 0 and separated pooled data that gradient tends to 0 and the limit says
-    little; give an l1 or l2 then.
+    l1 = l2 = 0 and no more rows than coefficients the pooled model has no fit of its own;
+    an l2 of a thousandth of the mean curvature of the loss stands in.
 
     Parameters
     ----------
@@ -151,9 +154,18 @@ def _pooled_params(data, tasks, penalty):
     parts = tasks.components()
     for part in range(parts.max() + 1):
         members = np.flatnonzero(parts == part)
-        shared = objective.Penalty(len(members) * penalty.l1, len(members) * penalty.l2, np.zeros_like(penalty.l1))
-        params[:, members] = _solve(_stacked(data, members), shared, TaskGraph.chain(1))
+        params[:, members] = _pooled_column(_stacked(data, members), penalty, len(members))
     return params
+
+
+def _pooled_column(data, penalty, n_members):
+    """The fit of one pooled task, shape (1 + d, 1)."""
+    l1, l2 = n_members * penalty.l1, n_members * penalty.l2
+    if not l1.any() and not l2.any():
+        if 1 + data.n_features < data.n_rows / n_members:
+            return fit_pattern(data, np.arange(1 + data.n_features)[:, None]).params
+        l2 = np.append(0.0, np.full(data.n_features, _ALMOST_ZERO * np.mean(data.weights.T @ data.X**2) / 4))
+    return _solve(data, objective.Penalty(l1, l2, np.zeros_like(l1)), TaskGraph.chain(1))
 
 
 def _stacked(data, members):
@@ -187,7 +199,8 @@ def _smallest_fusion(slopes, slack, tasks):
     """The smallest fusion that cancels the slopes of every row, where zeros give ``slack`` to each task."""
     sets = _sets(tasks)
     if sets is None:
-        return max(_smallest_by_program(row, free, None, tasks) for row, free in zip(slopes, slack))
+        return max((_smallest_by_program(row, free, None, tasks) for row, free in zip(slopes, slack)
+                    if (np.abs(row) > free).any()), default=0.0)
     cuts = _cuts(sets, tasks)
     sets, cuts = sets[cuts > 0], cuts[cuts > 0]
     excess = np.abs(slopes @ sets.T) - slack @ sets.T
@@ -217,7 +230,8 @@ def _cuts(sets, tasks):
 def _smallest_by_program(slopes, slack, fusion, tasks):
     """The bound on edges (or, where ``fusion`` is given, on tasks) as a linear program.
 
-    Unknown are the slope of each edge, the slope of each task and the bound that is minimised.
+    Unknown are the slope of each edge, the slope of each task and the bound that is minimised, all in units of the
+    largest slope.
     """
     n_edges, t = tasks.edges.shape[0], tasks.n_tasks
     flow = np.zeros((t, n_edges))
@@ -225,13 +239,20 @@ def _smallest_by_program(slopes, slack, fusion, tasks):
     flow[tasks.edges[:, 1], np.arange(n_edges)] = -1.0
     balance = np.hstack([flow, np.eye(t), np.zeros((t, 1))])
     limited = np.r_[tasks.weights, np.zeros(t)] if fusion is None else np.r_[np.zeros(n_edges), np.ones(t)]
-    fixed = np.r_[np.full(n_edges, np.inf), slack] if fusion is None else np.r_[fusion * tasks.weights, np.full(t, np.inf)]
+    unit = max(np.abs(slopes).max(), 1e-300)
+    fixed = (np.r_[np.full(n_edges, np.inf), _enough_slack(slopes, slack, tasks) + 1e-9 * unit] if fusion is None
+             else np.r_[fusion * tasks.weights, np.full(t, np.inf)])
     rows = np.eye(n_edges + t)[limited > 0]
     caps = -limited[limited > 0][:, None]
-    # Slopes are as small as data units allow: the program is solved in units of the largest.
-    unit = max(np.abs(slopes).max(), 1e-300)
     answer = linprog(np.r_[np.zeros(n_edges + t), 1.0],
                      A_ub=np.vstack([np.hstack([rows, caps]), np.hstack([-rows, caps])]),
                      b_ub=np.zeros(2 * len(rows)), A_eq=balance, b_eq=-slopes / unit,
                      bounds=[*((-b / unit, b / unit) for b in fixed), (0, None)], method="highs")
     return answer.fun * unit
+
+
+def _enough_slack(slopes, slack, tasks):
+    """The slack, raised by what the pooled fit, exact only to its tolerance, leaves unbalanced in a connected part."""
+    parts = tasks.components()
+    mean = (np.bincount(parts, slopes) / np.bincount(parts))[parts]
+    return np.maximum(slack, np.abs(mean))

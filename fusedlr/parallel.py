@@ -49,8 +49,8 @@ def run(function, items, n_jobs=1, progress=True, description=None):
         return list(progress_bar(pool.map(_call, items), len(items), progress, description))
     except BrokenProcessPool as error:
         raise RuntimeError(
-            f"a worker process ended before its work was done (n_jobs={n_jobs}): it was killed, or ran out of memory, or "
-            "this script has no 'if __name__ == \"__main__\":' around its own calls; n_jobs=1 needs none of this"
+            f"a worker process ended before its work was done (n_jobs={n_jobs}): it was killed, or ran out of memory, "
+            "or this script has no 'if __name__ == \"__main__\":' around its own calls; n_jobs=1 needs none of this"
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

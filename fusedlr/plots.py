@@ -129,7 +129,7 @@ def cv_surface(cv, l2=None, ax=None):
     return ax
 
 
-def calibration(results, endog=None, exog=None, bins=10, ax=None):
+def calibration(results, endog=None, exog=None, offset=None, bins=10, ax=None):
     """Observed share of yes against predicted probability, for each task.
 
     Predictions of a task are cut into ``bins`` groups of equal number; bars are 95 %
@@ -138,8 +138,8 @@ def calibration(results, endog=None, exog=None, bins=10, ax=None):
     Parameters
     ----------
     results : FusedLogitResults
-    endog, exog : array_like, optional
-        Held-out labels (0, 1, or NaN) and features; the rows of the fit where left out.
+    endog, exog, offset : as for ``FusedLogit``, optional
+        Held-out rows; the rows of the fit where left out.
     bins : int
     ax : matplotlib Axes, optional
 
@@ -150,9 +150,8 @@ def calibration(results, endog=None, exog=None, bins=10, ax=None):
     model = results.model
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
-    labels = model.endog.to_numpy(dtype=float) if endog is None else _two_columns(endog)
-    predicted = results.predict() if exog is None else results.predict(exog)
-    predicted = _two_columns(predicted)
+    labels = model.endog.to_numpy(dtype=float) if endog is None else model.held_out(endog, exog)[1]
+    predicted = np.asarray(results.predict(exog, offset=offset), dtype=float).reshape(labels.shape)
     ax = ax or _axes(5.2, 4.8)
     ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     colours = _task_colours(labels.shape[1])
@@ -199,7 +198,8 @@ def selection_frequencies(bootstrap, features=30, ax=None):
                                                linewidth=0, zorder=1))
     _label_grid(ax, [model.exog_names[1 + i] for i in shown], model.endog_names)
     _colour_bar(ax, colour, "share of resamples\n(dot: not zero;\nbar: tied and not zero)")
-    ax.set_title(_shown_title(f"Selected in {len(samples)} resamples", share, len(shown), "most often kept"), loc="left")
+    what = f"Selected in {len(samples)} resamples"
+    ax.set_title(_shown_title(what, share, len(shown), "most often kept"), loc="left")
     return ax
 
 
@@ -218,7 +218,7 @@ def residual_history(results, ax=None):
     """
     history = results.solution.history
     if "primal" not in history:
-        raise ValueError(f"results must come from method='admm', which keeps residuals; found method={results.method!r}")
+        raise ValueError(f"results must come from method='admm', which keeps residuals; found {results.method!r}")
     ax = ax or _axes(6.4, 3.6)
     for name, style in (("primal", "-"), ("dual", "--")):
         values = np.asarray(history[name], dtype=float)
@@ -231,7 +231,7 @@ def residual_history(results, ax=None):
     return ax
 
 
-# ---- frames, ticks, colours ---------------------------------------------------------------------------------------------
+# ---- frames, ticks, colours -----------------------------------------------------------------------------------------
 
 
 def _axes(width, height):
@@ -286,7 +286,7 @@ def _shown_title(what, values, n_shown, which="largest"):
     return f"{what}:\nthe {n_shown} {which} of {total:,} features\n({zero:,} are zero in all tasks)"
 
 
-# ---- coefficient map ----------------------------------------------------------------------------------------------------
+# ---- coefficient map ------------------------------------------------------------------------------------------------
 
 
 def _sized_coefs(results, per):
@@ -324,8 +324,8 @@ def _cell_numbers(ax, row, first, last, value, colour, room):
     if value == 0 or (last - first + 1) * room[0] < 0.42 or room[1] < 0.15:
         return
     fill, number = colour.to_rgba(value), f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.0e}"
-    ax.text((first + last + 1) / 2, row + 0.51, number.replace("-", "\N{MINUS SIGN}"), ha="center", va="center", fontsize=8,
-             color=_readable_on(fill), bbox={"facecolor": fill, "edgecolor": "none", "pad": 0.8})
+    ax.text((first + last + 1) / 2, row + 0.51, number.replace("-", "\N{MINUS SIGN}"), ha="center", va="center",
+            fontsize=8, color=_readable_on(fill), bbox={"facecolor": fill, "edgecolor": "none", "pad": 0.8})
 
 
 def _readable_on(fill):
@@ -334,7 +334,7 @@ def _readable_on(fill):
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
 
 
-# ---- lines by task ------------------------------------------------------------------------------------------------------
+# ---- lines by task --------------------------------------------------------------------------------------------------
 
 
 def _task_colours(n_tasks):
@@ -363,7 +363,8 @@ def _task_key(ax, tasks, colours):
     """A legend of the tasks; beyond six, of seven of them in order."""
     n = len(tasks)
     shown = np.arange(n) if n <= len(_MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
-    handles = [plt.Line2D([], [], color=colours[k], marker=_style(k, n), label=str(tasks[k]), linewidth=2) for k in shown]
+    handles = [plt.Line2D([], [], color=colours[k], marker=_style(k, n), label=str(tasks[k]), linewidth=2)
+               for k in shown]
     title = "task" if n <= len(_MARKERS) else f"task (7 of {n})"
     ax.legend(handles=handles, title=title, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
 
@@ -382,11 +383,6 @@ def _wilson(share, n, z=1.96):
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return centre - half, centre + half
-
-
-def _two_columns(values):
-    array = np.asarray(values, dtype=float)
-    return array[:, None] if array.ndim == 1 else array
 
 
 def _zero_log_axis(ax, values):
@@ -425,11 +421,11 @@ def _nearest(values, wanted):
     return values[0] if wanted is None else values[np.argmin(np.abs(values - wanted))]
 
 
-# ---- cross-validation ---------------------------------------------------------------------------------------------------
+# ---- cross-validation -----------------------------------------------------------------------------------------------
 
 
 def _score_colours(cv, surface):
-    """Light is good. The scale ends four standard errors above the lowest, so that bad corners do not drown the rest."""
+    """Light is good. The scale ends four standard errors above the lowest, lest bad corners drown the rest."""
     low, high = np.nanmin(surface), np.nanmax(surface)
     if cv.by == "cv":
         high = min(high, low + 4 * cv.table["se"].iloc[cv.best])
@@ -464,7 +460,8 @@ def _mark_points(ax, cv, surface):
 
 
 def _point_label(label, point):
-    return f"{label}: l1 = {point['l1']:.3g}, l2 = {point['l2']:.3g}, fusion = {point['fusion']:.3g}, df = {point['df']:g}"
+    penalties = ", ".join(f"{name} = {point[name]:.3g}" for name in ("l1", "l2", "fusion"))
+    return f"{label}: {penalties}, df = {point['df']:g}"
 
 
 def _penalty_ticks(ax, surface):
@@ -496,7 +493,8 @@ def _cv_line(cv, table, score, ax):
     ax = ax or _axes(6.4, 4.0)
     positions = _zero_log_axis(ax, best[name].to_numpy(dtype=float))
     errors = best["se"].to_numpy() if score == "mean" else None
-    ax.errorbar(positions, best[score].to_numpy(), yerr=errors, color=_INK, ecolor=_FAINT, marker="o", markersize=4, capsize=2)
+    ax.errorbar(positions, best[score].to_numpy(), yerr=errors, color=_INK, ecolor=_FAINT, marker="o",
+                markersize=4, capsize=2)
     values = best[name].to_numpy(dtype=float)
     for label, row, _ in _marks(cv):
         _mark_line(ax, positions[np.argmin(np.abs(values - cv.table[name].iloc[row]))], label)
@@ -506,7 +504,7 @@ def _cv_line(cv, table, score, ax):
     return ax
 
 
-# ---- bootstrap ----------------------------------------------------------------------------------------------------------
+# ---- bootstrap ------------------------------------------------------------------------------------------------------
 
 
 def _dots(ax, row, share, colour):

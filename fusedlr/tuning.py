@@ -1,5 +1,6 @@
 """Choice of penalties: scores on held-out rows, where a grid should start and end, cross-validation."""
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -8,6 +9,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
+from .exceptions import ConvergenceWarning, SeparationWarning
 from .limits import fusion_limit, l1_limit, null_params, penalty_limits
 from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
@@ -180,7 +182,9 @@ def fit_cv(model, folds=5, rule="min", metric="logloss", seed=0, l1=None, l2=Non
         labels = _fold_labels(model.data, folds, seed)
         scores = _FoldScores.compute(model, lists, labels, tol, n_jobs, progress)
     grid = model.fit_grid(**lists, tol=tol, progress=progress)
-    return _cv_results(model, grid, scores, rule, metric, by)
+    found = _cv_results(model, grid, scores, rule, metric, by)
+    _warn_chosen(found)
+    return found
 
 
 def one_standard_error(table, best):
@@ -321,6 +325,18 @@ def _cv_results(model, grid, scores, rule, metric, by):
                          getattr(scores, metric), rule, metric, by)
     best = choose(table, table[by], np.zeros(len(table)))
     return CVResults(model, grid, table, best, None, None, None, rule, metric, by)
+
+
+def _warn_chosen(found):
+    """Say so if the chosen fit is not what it should be; the others may be in corners that no one wants."""
+    status = found.table["status"].iloc[found.chosen]
+    point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
+    if status == "separated":
+        warnings.warn(f"the chosen fit ({point}) has no finite minimiser: some task's labels are separated by its "
+                      "features; leave l1 = l2 = 0 out of the grid", SeparationWarning, stacklevel=4)
+    elif status != "optimal":
+        warnings.warn(f"the chosen fit ({point}) stopped before its duality gap reached tol; fit it again with a "
+                      "larger max_iter, or raise tol", ConvergenceWarning, stacklevel=4)
 
 
 def _table(model, grid, scores, metric):

@@ -49,8 +49,8 @@ def words_and_numbers(text):
 
 
 def written_anew(page, printed):
-    printed = iter(printed)
-    return BLOCK.sub(lambda block: block[0] if block[1] == "python" else f"```text\n{next(printed).rstrip()}\n```", page)
+    texts = (f"```text\n{text.rstrip()}\n```" for text in printed)
+    return BLOCK.sub(lambda block: block[0] if block[1] == "python" else next(texts), page)
 
 
 @pytest.fixture(scope="module")

@@ -135,7 +135,7 @@ def cv():
 
 def test_the_surface_marks_the_lowest_and_the_one_standard_error_point(cv):
     ax = drawn(cv.plot())
-    marks = {line.get_marker(): (line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() in "oD"}
+    marks = {line.get_marker(): tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() in "oD"}
     for marker, row in (("o", cv.best), ("D", cv.one_se)):
         x = np.searchsorted([0.0, 0.5, 2.0, 8.0], cv.table["fusion"][row]) + 0.5
         y = np.searchsorted([0.5, 2.0, 8.0], cv.table["l1"][row]) + 0.5
@@ -147,7 +147,8 @@ def test_the_surface_shows_the_best_or_the_given_l2(cv):
     values = plots.cv_surface(cv).collections[0].get_array()
     np.testing.assert_allclose(np.ravel(values), cv.table.groupby(["l1", "fusion"])["mean"].min())
     values = plots.cv_surface(cv, l2=0.9).collections[0].get_array()
-    np.testing.assert_allclose(np.ravel(values), cv.table[cv.table["l2"] == 1.0].groupby(["l1", "fusion"])["mean"].min())
+    shown = cv.table[cv.table["l2"] == 1.0].groupby(["l1", "fusion"])["mean"].min()
+    np.testing.assert_allclose(np.ravel(values), shown)
 
 
 def test_where_one_penalty_varies_the_scores_are_a_line(cv):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, limits, tuning
+from fusedlr import FusedLogit, SeparationWarning, limits, tuning
 from fusedlr.limits import fusion_limit, l1_limit
 from fusedlr.objective import Data, Penalty
 from fusedlr.tasks import TaskGraph
@@ -97,7 +97,7 @@ def test_an_unknown_metric_is_refused():
         tuning.choose(TABLE, [0] * 4, [0] * 4, metric="auc")
 
 
-# ---- limits -------------------------------------------------------------------------------------------------------------
+# ---- limits ---------------------------------------------------------------------------------------------------------
 
 GRAPHS = {
     "chain": TaskGraph.chain(4),
@@ -156,8 +156,18 @@ def test_limits_by_sets_of_tasks_equal_those_by_linear_programs(tasks, monkeypat
     fusion = np.linspace(0.1, 1.0, 6)
     by_sets = limits._smallest_fusion(slopes, slack, tasks), limits._smallest_l1(slopes, fusion, tasks)
     monkeypatch.setattr(limits, "_sets", lambda tasks: None)
-    assert limits._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-9)
+    assert limits._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-7)
     np.testing.assert_allclose(limits._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
+
+
+def test_a_large_tree_takes_the_programs_and_gets_its_limit():
+    rng = np.random.default_rng(3)
+    tasks = TaskGraph([(k, (k - 1) // 2) for k in range(1, 15)], 15)
+    X = rng.normal(size=(60, 5))
+    data = Data.from_arrays(X, (X[:, :1] + rng.normal(size=(60, 15)) > 0).astype(float))
+    limit = fusion_limit(data, tasks, l1=2.0)
+    assert not np.ptp(solve(data, tasks, 2.0, 0.0, 1.0005 * limit, None), axis=1).any()
+    assert np.ptp(solve(data, tasks, 2.0, 0.0, 0.9995 * limit, None), axis=1).any()
 
 
 def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
@@ -180,7 +190,7 @@ def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data):
         assert not np.ptp(solve(data, GRAPHS["chain"], l1, 0.0, 1.0005 * grid["fusion"][-1], None), axis=1).any()
 
 
-# ---- cross-validation ---------------------------------------------------------------------------------------------------
+# ---- cross-validation -----------------------------------------------------------------------------------------------
 
 POINTS = {"l1": [12.0, 3.0, 0.5], "l2": [0.1, 1.0], "fusion": [0.0, 1.0, 10.0]}
 
@@ -218,7 +228,8 @@ def test_means_and_standard_errors_are_those_of_fits_without_each_fold(model, cv
     for fold in range(4):
         res = model.with_rows(cv.folds != fold).fit(**penalties, tol=1e-8)
         held = model.with_rows(cv.folds == fold)
-        losses = np.logaddexp(0, -held.data.signs * res.predict(held.exog, which="linear", offset=held.data.offset[:, 0]))
+        linear = res.predict(held.exog, which="linear", offset=held.data.offset[:, 0])
+        losses = np.logaddexp(0, -held.data.signs * linear)
         weights.append(held.data.weights.sum())
         scores.append((np.asarray(losses) * held.data.weights).sum() / weights[-1])
     mean = np.average(scores, weights=weights)
@@ -298,6 +309,13 @@ def test_no_penalties_are_needed(model):
     assert len(found.table) == 270
     assert found.results.converged
     assert "rule 1se" in repr(found)
+
+
+def test_a_chosen_fit_without_finite_minimiser_is_announced():
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    model = FusedLogit((X[:, 0] > 0).astype(float), X)
+    with pytest.warns(SeparationWarning, match=r"the chosen fit \(l1=0, l2=0, fusion=0\) has no finite minimiser"):
+        model.fit_cv(l1=[0.0, 20.0], l2=0.0, fusion=0.0, folds=4)
 
 
 def test_one_task_needs_no_fusion():
