@@ -36,7 +36,7 @@ from .objective import gap_scale, gradient, linear_predictor, loss, loss_derivat
 
 __all__ = ["Certificate", "certify", "kkt_violation"]
 
-_CELLS = 4_000_000  # numbers held at once where all tasks subsets are tried
+_CELLS = 4_000_000  # numbers held at once where subsets of tasks are tried
 _SUBSET_TASKS = 12  # up to this many tasks every subset is tried; beyond, a linear program
 _PATTERN_GROUPS = 600  # largest linear system for a tighter dual point
 _SPLIT_STEPS = 4000
@@ -89,7 +89,7 @@ def certify(data, params, penalty, tasks):
     linear = linear_predictor(data, params)
     slopes = gradient(data, loss_derivatives(data, linear)[0])
     value = objective(data, params, penalty, tasks)
-    bounds = [_lower_bound(data, linear, penalty, tasks, groups) for groups in _attempts(params, penalty, tasks)]
+    bounds = (_lower_bound(data, linear, penalty, tasks, groups) for groups in _attempts(params, penalty, tasks))
     found = [bound for bound in bounds if bound is not None]
     dual = max([0.0, *found])
     return Certificate(objective=value, dual=dual, gap=value - dual,
@@ -286,6 +286,7 @@ def _meet(data, a, groups):
     if not len(groups.row):
         return a
     columns = groups.columns(data)
+    a = np.where(_forced_to_zero(data, columns, groups), 0.0, a)
     scale = np.abs(columns).T @ data.weights
     allowed = 1e-13 * np.where(groups.member, scale, 0.0).sum(axis=1)
     for _ in range(6):
@@ -299,14 +300,32 @@ def _meet(data, a, groups):
     return None
 
 
+def _forced_to_zero(data, columns, groups):
+    """Where a sum of terms of one sign must be 0, as for the intercept of a task with one class."""
+    forced = np.zeros(data.signs.shape, dtype=bool)
+    for column, member in zip(columns.T, groups.member):
+        terms = np.where(member, column[:, None] * data.weights * data.signs, 0.0)
+        if (terms >= 0).all() or (terms <= 0).all():
+            forced |= terms != 0
+    return forced
+
+
 def _solve(matrix, right):
-    """Solution of a symmetric system after scaling its diagonal; least squares if singular."""
-    scale = np.sqrt(np.maximum(matrix.diagonal(), np.finfo(float).tiny))
-    scaled = matrix / scale[:, None] / scale
+    """Solution of a symmetric system up to a ridge of rounding size; the callers iterate.
+
+    Unknowns without any curvature stay 0: no move of theirs would change anything.
+    """
+    solution = np.zeros_like(right)
+    alive = np.flatnonzero(matrix.diagonal() > 1e-200)
+    if not len(alive):
+        return solution
+    scale = np.sqrt(matrix.diagonal()[alive])
+    scaled = matrix[np.ix_(alive, alive)] / scale[:, None] / scale + 1e-11 * np.eye(len(alive))
     try:
-        return cho_solve(cho_factor(scaled), right / scale) / scale
+        solution[alive] = cho_solve(cho_factor(scaled), right[alive] / scale) / scale
     except LinAlgError:
-        return np.linalg.lstsq(scaled, right / scale, rcond=1e-12)[0] / scale
+        solution[alive] = np.linalg.lstsq(scaled, right[alive] / scale, rcond=1e-11)[0] / scale
+    return solution
 
 
 # Splits of slopes into what lasso and fusion can carry, and a rest.
@@ -345,12 +364,25 @@ def _least_rest(c, size, reach, tasks):
     """
     rest = _soft(c, size)
     hard = np.flatnonzero(rest.any(axis=1) & (reach > 0).any(axis=1))
+    if len(hard) and tasks.is_chain:
+        carried = _chain_carries(c[hard], size[hard], reach[hard])
+        rest[hard[carried]] = 0.0
+        hard = hard[~carried]
     if len(hard):
         solve = _chain_multipliers if tasks.is_chain else _graph_multipliers
         reach = reach[hard]
         v = np.clip(solve(c[hard], size[hard], reach, tasks), -reach, reach)
         rest[hard] = _soft(c[hard] - _spread(v, tasks), size[hard])
     return rest
+
+
+def _chain_carries(c, size, reach):
+    """Which rows of a chain have a split without rest: an interval of multipliers is left at every edge."""
+    low, high, possible = np.zeros(len(c)), np.zeros(len(c)), np.ones(len(c), dtype=bool)
+    for k, limit in enumerate([*reach.T, 0.0]):
+        low, high = np.maximum(low + c[:, k] - size[:, k], -limit), np.minimum(high + c[:, k] + size[:, k], limit)
+        possible &= low <= high
+    return possible
 
 
 def _chain_multipliers(c, size, reach, tasks):
