@@ -49,7 +49,8 @@ def words_and_numbers(text):
 
 
 def written_anew(page, printed):
-    texts = (f"```text\n{text.rstrip()}\n```" for text in printed)
+    tidy = ("\n".join(line.rstrip() for line in text.rstrip().splitlines()) for text in printed)
+    texts = (f"```text\n{text}\n```" for text in tidy)
     return BLOCK.sub(lambda block: block[0] if block[1] == "python" else next(texts), page)
 
 

@@ -1,5 +1,6 @@
 """Refits without penalty, and the bootstrap."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -153,6 +154,12 @@ def test_collinear_features_are_named():
     with pytest.warns(FusedLogitWarning, match=r"\['b', 'd'\] are collinear"):
         found = refit(all_different(FusedLogit(Y, X)))
     assert found.bse.loc[["b", "d"]].isna().all(axis=None) and found.bse.loc[["const", "a", "c"]].notna().all(axis=None)
+
+
+def test_refits_and_resamples_survive_pickling(fitted):
+    for found in (refit(fitted), bootstrap(fitted, n=2)):
+        again = pickle.loads(pickle.dumps(found))
+        pd.testing.assert_frame_equal(again.bse, found.bse)
 
 
 def test_the_summary_says_what_it_is_conditional_on_and_fits_100_columns():
