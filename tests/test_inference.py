@@ -156,6 +156,12 @@ def test_collinear_features_are_named():
     assert found.bse.loc[["b", "d"]].isna().all(axis=None) and found.bse.loc[["const", "a", "c"]].notna().all(axis=None)
 
 
+def test_without_penalty_the_same_pattern_is_at_least_as_likely(fitted):
+    again = refit(fitted)
+    assert again.llf > fitted.llf
+    assert again.df == fitted.df and again.df_model == fitted.df_model
+
+
 def test_refits_and_resamples_survive_pickling(fitted):
     for found in (refit(fitted), bootstrap(fitted, n=2)):
         again = pickle.loads(pickle.dumps(found))
