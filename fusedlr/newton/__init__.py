@@ -19,7 +19,7 @@ from ._newton import STATUS, Core, cpu, prox
 
 __all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_prox", "cpu", "solve_newton"]
 
-FLOOR = 1e-6
+FLOOR = 1e-5
 
 
 class NewtonSolver:

@@ -139,37 +139,30 @@ class NewtonSolver final : public Solver {
   void params(double *out) const override { std::copy(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_, out); }
 
   // The separable rule. Rows that carry neither l1 nor l2 may have no finite minimiser. They first get a tiny ridge, the
-  // floor; then a hundredth of it. If that moves a linear predictor by more than 1 the data count as separated and
-  // the first answer stands. Otherwise the floor is dropped. An intercept needs the rule only where a whole component of
-  // tasks has labels of one class.
+  // floor, and a rough fit. Then the ridge is dropped. If the fit without it does not come to a small gap within TRIAL
+  // steps, or moves a linear predictor by more than FAR, the data count as separated, and the answer is a rough fit
+  // with the ridge. An intercept comes under the rule only where a whole component of tasks has labels of one class;
+  // there the ridge stays. Whether data are separated hangs on which rows are free and fused, not on how strongly,
+  // so the verdict is kept for the next solve.
   Report solve(const Settings &settings) override {
     iterations_ = 0;
     const std::vector<double> asked = l2_;
-    const bool one_class = intercept_is_free() && has_one_class();
-    const bool free = has_free_features();
+    const bool one_class = intercept_is_free() && has_one_class(), free = has_free_features();
     if (!one_class && !free) return finish(descend(settings), OPTIMAL);
     const std::vector<double> floor = floor_of(settings.floor, one_class);
-    raise_ridge(asked, floor, 1.0);
-    End end = descend(settings);
-    if (end != CONVERGED) return restore_and_finish(asked, end, SEPARATED);
-    if (!free) return restore_and_finish(asked, end, SEPARATED);
-    std::vector<double> first(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_);
-    std::vector<double> linear(now_.linear.get(), now_.linear.get() + cells_);
-    raise_ridge(asked, floor, 0.01);
-    end = descend(settings);
-    if (end == BROKEN_OFF) return restore_and_finish(asked, end, SEPARATED);
-    if (end != CONVERGED || moved(linear) > 1.0) {
-      start(first.data());
-      return restore_and_finish(asked, CONVERGED, SEPARATED);
+    if (free && verdict(asked, floor, settings) == FINITE) {
+      drop_ridge(asked, floor);
+      return restore_and_finish(asked, descend(settings), one_class ? SEPARATED : OPTIMAL);
     }
-    raise_ridge(asked, floor, 0.0);
-    if (one_class) raise_intercept(floor);
-    end = descend(settings);
-    return restore_and_finish(asked, end, one_class ? SEPARATED : OPTIMAL);
+    raise_ridge(asked, floor);
+    return restore_and_finish(asked, descend(rough(settings, settings.max_iterations)), SEPARATED);
   }
 
  private:
-  enum End { CONVERGED, OUT_OF_STEPS, BROKEN_OFF };
+  enum End { CONVERGED, OUT_OF_STEPS, MOVED_FAR, BROKEN_OFF };
+  enum Verdict { UNKNOWN, FINITE, INFINITE };
+  static constexpr double FAR = 20.0;
+  static constexpr int TRIAL = 30;
   struct Parts {
     double loss, l1, l2, fusion;
   };
@@ -384,11 +377,12 @@ class NewtonSolver final : public Solver {
 
   // Upper bound on the distance to the optimum. With residuals r = -first, C = X'r and any scaling s in [0, 1] that makes
   // s C feasible, the dual value is at least  s (loss + <C, B>) - sum of conjugates(s C).
-  double duality_gap(double objective) {
+  // Where this cannot come below `tolerance`, it may be left at the objective itself, which bounds it too.
+  double duality_gap(double objective, double tolerance) {
     const double *G = G_.get();
     double correction = 0;
     if (has_free_features()) {
-      if (!project_free_rows(correction)) return objective;
+      if (least_gap() > tolerance * scale() || !project_free_rows(correction)) return objective;
       G = projected_.get();
     }
     Scratch<T, 1> scratch(t_);
@@ -406,6 +400,21 @@ class NewtonSolver final : public Solver {
     for (int a = 0; a < p_; a++)
       if (l2_[a] > 0) conjugates += conjugate(a, G, s);
     return objective - s * (now_.loss + inner - correction) + conjugates + slack;
+  }
+
+  double scale() const { return std::max(objective_, 1e-3 * null_loss_); }
+
+  // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
+  double least_gap() const {
+    double most = 0;
+    for (int a = 1; a < p_; a++) {
+      if (!is_free(a)) continue;
+      for (int c = 0; c < components(fusion_[a]); c++) {
+        const double slope = component_sum({a, c}), curvature = curvature_between({a, c}, {a, c});
+        if (slope != 0) most = std::max(most, 0.25 * slope * slope / (curvature + 1e-300));
+      }
+    }
+    return most;
   }
 
   bool is_free(int a) const { return l1_[a] == 0 && l2_[a] == 0; }
@@ -735,18 +744,18 @@ class NewtonSolver final : public Solver {
       step[k] = by;
       size += h[k] * by * by;
     }
-    if (size > 0) spread_step(c, step);
+    if (size > 0) spread_step(c, step, state());
     return size;
   }
 
-  void spread_step(int c, const double *step) {
+  void spread_step(int c, const double *step, double *state) const {
     if (by_rows_) {
-      add_feature(set_[c], step, change_.get());
+      add_feature(set_[c], step, state);
       return;
     }
     const int count = padded(static_cast<int>(set_.size()));
     for (int k = 0; k < tasks(); k++)
-      if (step[k] != 0) add_scaled(count, step[k], gram(k, c), slope_.get() + static_cast<std::size_t>(k) * stride_);
+      if (step[k] != 0) add_scaled(count, step[k], gram(k, c), state + static_cast<std::size_t>(k) * stride_);
   }
 
   // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
@@ -772,7 +781,12 @@ class NewtonSolver final : public Solver {
         continue;
       }
       all = false;
-      extrapolate();
+      if (pass % 24 == 23) {
+        solve_on_pattern();
+        kept_ = 0;
+      } else {
+        extrapolate();
+      }
       if (interrupted(settings)) return false;
     }
     return true;
@@ -808,6 +822,10 @@ class NewtonSolver final : public Solver {
     combine(past_states_, states, mix, mixed_states_);
     const double here = model_value(&past_coefs_[DEPTH * coefs], state());
     if (!(model_value(mixed_coefs_.data(), mixed_states_.data()) < here)) return;
+    adopt_mixture();
+  }
+
+  void adopt_mixture() {
     for (std::size_t c = 0; c < set_.size(); c++)
       std::copy(&mixed_coefs_[c * tasks()], &mixed_coefs_[c * tasks()] + tasks(), row(trial_, set_[c]));
     std::copy(mixed_states_.begin(), mixed_states_.end(), state());
@@ -879,9 +897,160 @@ class NewtonSolver final : public Solver {
     return value;
   }
 
+  // ---------------------------------------------------------------- conjugate gradients on the present pattern
+
+  // Sweeps crawl where the model is nearly flat. Then keep the pattern of zeros and ties, on which model and penalty are
+  // one quadratic, walk to its minimum by conjugate gradients, and go there as far as the true model falls.
+  void solve_on_pattern() {
+    list_active();
+    const int groups = label_groups();
+    std::vector<double> residual(groups), scaled(groups), direction(groups), walk(groups), product(groups), curvature(groups);
+    pattern_gradient(residual, curvature);
+    for (double &r : residual) r = -r;
+    reply_.resize(state_size());
+    double before = 0;
+    for (int g = 0; g < groups; g++) {
+      direction[g] = scaled[g] = residual[g] / curvature[g];
+      before += residual[g] * scaled[g];
+    }
+    const double enough = 1e-6 * before;
+    for (int round = 0; round < 100 && before > enough; round++) {
+      pattern_product(direction, product);
+      double along = 0;
+      for (int g = 0; g < groups; g++) along += direction[g] * product[g];
+      if (!(along > 0)) break;
+      const double length = before / along;
+      double after = 0;
+      for (int g = 0; g < groups; g++) {
+        walk[g] += length * direction[g];
+        residual[g] -= length * product[g];
+        scaled[g] = residual[g] / curvature[g];
+        after += residual[g] * scaled[g];
+      }
+      for (int g = 0; g < groups; g++) direction[g] = scaled[g] + after / before * direction[g];
+      before = after;
+    }
+    walk_on_pattern(walk);
+  }
+
+  // Numbers the groups of tied tasks of the active features; -1 for coefficients that stay at zero.
+  int label_groups() {
+    const int t = tasks();
+    group_.assign(active_.size() * t, -1);
+    int groups = 0;
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int a = set_[active_[i]];
+      const double *b = row(trial_, a);
+      int *group = &group_[i * t];
+      for (int k = 0; k < t; k++) {
+        if (b[k] == 0 && l1_[a] > 0) continue;
+        if (group[k] < 0) group[k] = groups++;
+        if (fusion_[a] > 0) spread_label(b, k, group);
+      }
+    }
+    return groups;
+  }
+
+  void spread_label(const double *b, int k, int *group) const {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Edge &e : graph_.edges)
+        if (b[e.a] == b[e.b] && (group[e.a] == group[k]) != (group[e.b] == group[k])) {
+          group[e.a] = group[e.b] = group[k];
+          more = true;
+        }
+    }
+  }
+
+  void pattern_gradient(std::vector<double> &gradient, std::vector<double> &curvature) {
+    const int t = tasks();
+    Scratch<T, 1> slopes(t_);
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int c = active_[i], a = set_[c];
+      const double *b = row(trial_, a);
+      for (int k = 0; k < t; k++) {
+        const double slope = by_rows_ ? slope_by_rows(k, c) : slope_[static_cast<std::size_t>(k) * stride_ + c];
+        slopes.get()[k] = slope + l2_[a] * b[k] + (b[k] > 0 ? l1_[a] : (b[k] < 0 ? -l1_[a] : 0.0));
+      }
+      if (fusion_[a] > 0)
+        for (const Edge &e : graph_.edges) {
+          const double nu = fusion_[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));
+          slopes.get()[e.a] += nu;
+          slopes.get()[e.b] -= nu;
+        }
+      for (int k = 0; k < t; k++)
+        if (group_[i * t + k] >= 0) {
+          gradient[group_[i * t + k]] += slopes.get()[k];
+          curvature[group_[i * t + k]] += diagonal_[static_cast<std::size_t>(c) * t + k] + l2_[a];
+        }
+    }
+  }
+
+  // Step of active feature i that a vector over groups stands for.
+  void group_step(std::size_t i, const std::vector<double> &values, double *step) const {
+    for (int k = 0; k < tasks(); k++) step[k] = group_[i * tasks() + k] >= 0 ? values[group_[i * tasks() + k]] : 0.0;
+  }
+
+  // Change of the state (see state()) by a step over groups.
+  void pattern_reply(const std::vector<double> &values) {
+    std::fill(reply_.get(), reply_.get() + state_size(), 0.0);
+    Scratch<T, 1> step(t_);
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      group_step(i, values, step.get());
+      spread_step(active_[i], step.get(), reply_.get());
+    }
+  }
+
+  void pattern_product(const std::vector<double> &direction, std::vector<double> &product) {
+    const int t = tasks();
+    pattern_reply(direction);
+    std::fill(product.begin(), product.end(), 0.0);
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int c = active_[i];
+      for (int k = 0; k < t; k++) {
+        const int g = group_[i * t + k];
+        if (g < 0) continue;
+        const double by_loss = by_rows_ ? weighted_product(k, c, reply_.get()) : reply_[static_cast<std::size_t>(k) * stride_ + c];
+        product[g] += by_loss + (l2_[set_[c]] + least_curvature()) * direction[g];
+      }
+    }
+  }
+
+  double weighted_product(int k, int c, const double *linear) const {
+    const std::size_t from = static_cast<std::size_t>(k) * np_;
+    const Vec *x = as_vec(column(set_[c])), *w = as_vec(now_.second.get() + from), *z = as_vec(linear + from);
+    Vec sum{};
+    for (int i = 0; i < np_ / LANES; i++) sum += x[i] * w[i] * z[i];
+    return total(sum);
+  }
+
+  void walk_on_pattern(const std::vector<double> &walk) {
+    pattern_reply(walk);
+    const std::size_t coefs = set_.size() * tasks(), states = state_size();
+    std::vector<double> from(coefs), to(coefs);
+    gather(from.data());
+    mixed_states_.resize(states);
+    const double here = model_value(from.data(), state());
+    Scratch<T, 1> step(t_);
+    for (double length = 1; length > 0.01; length *= 0.5) {
+      to = from;
+      for (std::size_t i = 0; i < active_.size(); i++) {
+        group_step(i, walk, step.get());
+        for (int k = 0; k < tasks(); k++) to[active_[i] * static_cast<std::size_t>(tasks()) + k] += length * step.get()[k];
+      }
+      for (std::size_t j = 0; j < states; j++) mixed_states_[j] = state()[j] + length * reply_[j];
+      if (model_value(to.data(), mixed_states_.data()) < here) {
+        mixed_coefs_ = to;
+        adopt_mixture();
+        return;
+      }
+    }
+  }
+
   // ---------------------------------------------------------------- Newton steps
 
-  End descend(const Settings &settings) {
+  // With `home`, gives up once a linear predictor is FAR from there.
+  End descend(const Settings &settings, const std::vector<double> *home = nullptr) {
     evaluate(now_);
     polish_intercepts();
     double objective = now_.loss + penalty(), fall = std::numeric_limits<double>::infinity();
@@ -890,10 +1059,11 @@ class NewtonSolver final : public Solver {
     for (int step = 0;; step++) {
       full_gradient(now_.first.get(), G_.get());
       objective_ = objective;
-      gap_ = duality_gap(objective) / std::max(objective, 1e-3 * null_loss_);
+      gap_ = duality_gap(objective, settings.tolerance) / scale();
       if (gap_ <= settings.tolerance) return CONVERGED;
       stalls = fall <= 1e-15 * objective ? stalls + 1 : 0;
       if (step == settings.max_iterations || stalls == 3) return OUT_OF_STEPS;
+      if (home && moved(*home) > FAR) return MOVED_FAR;
       if (interrupted(settings)) return BROKEN_OFF;
       iterations_++;
       const bool fresh = choose_features(force);
@@ -996,11 +1166,49 @@ class NewtonSolver final : public Solver {
     return floor;
   }
 
-  void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor, double times) {
-    for (int a = 0; a < p_; a++) l2_[a] = asked[a] + times * floor[a];
+  void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
+    for (int a = 0; a < p_; a++) l2_[a] = asked[a] + floor[a];
   }
 
-  void raise_intercept(const std::vector<double> &floor) { l2_[0] = floor[0]; }
+  static Settings rough(const Settings &settings, int most) {
+    Settings out = settings;
+    out.tolerance = std::max(settings.tolerance, 1e-3);
+    out.max_iterations = std::min(settings.max_iterations, most);
+    return out;
+  }
+
+  void drop_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
+    l2_ = asked;
+    l2_[0] += floor[0];
+  }
+
+  // Which rows are free, and which of all rows are fused: what a verdict on separation hangs on.
+  std::vector<char> circumstances() const {
+    std::vector<char> kinds(p_);
+    for (int a = 0; a < p_; a++) kinds[a] = static_cast<char>(2 * is_free(a) + (fusion_[a] > 0));
+    return kinds;
+  }
+
+  Verdict verdict(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
+    const std::vector<char> kinds = circumstances();
+    if (verdict_ != UNKNOWN && kinds == judged_) return verdict_;
+    raise_ridge(asked, floor);
+    verdict_ = UNKNOWN;
+    if (descend(rough(settings, 10)) == BROKEN_OFF) return INFINITE;
+    const std::vector<double> params(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_);
+    const std::vector<double> linear(now_.linear.get(), now_.linear.get() + cells_);
+    drop_ridge(asked, floor);
+    Settings trial = settings;
+    trial.tolerance = std::max(settings.tolerance, 1e-6);
+    trial.max_iterations = TRIAL;
+    const End end = descend(trial, &linear);
+    if (end == BROKEN_OFF) return INFINITE;
+    judged_ = kinds;
+    // A gap that is all of the objective only says that the objective tends to zero.
+    verdict_ = end == CONVERGED && gap_ * scale() < 0.5 * objective_ ? FINITE : INFINITE;
+    if (verdict_ == INFINITE) start(params.data());
+    return verdict_;
+  }
 
   double moved(const std::vector<double> &linear) const {
     double largest = 0;
@@ -1015,7 +1223,7 @@ class NewtonSolver final : public Solver {
     evaluate(now_);
     objective_ = now_.loss + penalty();
     full_gradient(now_.first.get(), G_.get());
-    gap_ = duality_gap(objective_) / std::max(objective_, 1e-3 * null_loss_);
+    gap_ = duality_gap(objective_, 1.0) / scale();
     return finish(end, good);
   }
 
@@ -1060,6 +1268,8 @@ class NewtonSolver final : public Solver {
   std::vector<Parts> memory_;
   double null_loss_ = 0, objective_ = 0, gap_ = 0;
   int iterations_ = 0;
+  Verdict verdict_ = UNKNOWN;
+  std::vector<char> judged_;
 
   std::vector<int> place_, set_, active_;  // position of a feature in the working set, the set, its non-zero members
   std::vector<std::pair<double, int>> violators_;
@@ -1070,6 +1280,8 @@ class NewtonSolver final : public Solver {
 
   int kept_ = 0;
   std::vector<double> past_coefs_, past_states_, mixed_coefs_, mixed_states_;
+  std::vector<int> group_;  // of each coefficient of the active features
+  Numbers reply_;
 };
 
 Solver *make(const Problem &problem) {
