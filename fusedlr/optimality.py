@@ -280,7 +280,7 @@ def _meet(data, a, groups):
     """The nearest dual point, in the metric of the curvature, that meets the equalities.
 
     A move is proportional to a (1 - a), so that a small one stays between 0 and 1; None where
-    it does not, or where the equalities contradict each other.
+    it does not, where the equalities contradict each other, and where only a = 0 is left.
     """
     a = np.where(data.weights > 0, a, 0.0)
     if not len(groups.row):
@@ -292,7 +292,7 @@ def _meet(data, a, groups):
     for _ in range(6):
         miss = groups.miss(data, columns, a)
         if (np.abs(miss) <= allowed).all():
-            return a
+            return a if a.any() else None
         step = _solve(groups.normal_matrix(columns, data.weights * a * (1.0 - a)), miss)
         a = a - data.signs * a * (1.0 - a) * groups.combine(columns, step)
         if not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1):

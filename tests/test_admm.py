@@ -1,0 +1,207 @@
+"""The paper's ADMM: its updates one by one, its answers before the referee, its limits."""
+
+import numpy as np
+import pytest
+
+from fusedlr.admm import _Admm, _History, _InFeatures, _InRows, _SecondLevel, solve_admm
+from fusedlr.objective import Data, Penalty, objective
+from fusedlr.optimality import certify, kkt_violation
+from fusedlr.tasks import TaskGraph
+
+
+def arrays(seed, n=40, d=6, t=4):
+    """Features and labels whose tasks share most, not all, of their coefficients."""
+    rng = np.random.default_rng(seed)
+    X, B = rng.normal(size=(n, d)), np.zeros((d, t))
+    B[: d // 2] = rng.choice([-2.0, 2.0], size=(d // 2, 1))
+    B[0, t // 2:] *= -1
+    return X, (rng.random((n, t)) < 1 / (1 + np.exp(-X @ B))).astype(float), rng
+
+
+def tasks_of(name, t, weights=None):
+    plain = TaskGraph.build(name, t)
+    return plain if weights is None else TaskGraph([(j, k, w) for (j, k), w in zip(plain.edges, weights)], t)
+
+
+PENALTIES = [(1.0, 0.1, 0.5), (1.0, 0.0, 1.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.0), (0.0, 0.0, 0.5), (0.0, 0.0, 0.0), (0.2, 0.0, 20.0)]
+
+
+@pytest.mark.parametrize("name", ["chain", "ring"])
+@pytest.mark.parametrize("strength", PENALTIES)
+def test_answers_are_certified_by_the_referee(name, strength):
+    X, Y, _ = arrays(1, n=100)
+    data, tasks, penalty = Data.from_arrays(X, Y), tasks_of(name, 4), Penalty.from_values(*strength, 6)
+    answer = solve_admm(data, penalty, tasks, tol=1e-7)
+    proof = certify(data, answer.params, penalty, tasks)
+    assert answer.status == "optimal"
+    assert answer.gap <= 1e-7
+    assert proof.relative_gap <= 1e-7
+    assert proof.objective == answer.objective
+
+
+@pytest.mark.parametrize("name", ["chain", "ring"])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_offsets_missing_labels_and_penalties_by_row_are_certified(name, seed):
+    X, Y, rng = arrays(seed, n=60, d=5)
+    Y[rng.random(Y.shape) < 0.2] = np.nan
+    data = Data.from_arrays(X * 10.0 ** np.arange(-2, 3), Y, rng.uniform(0, 2, Y.shape), rng.normal(size=Y.shape))
+    l1, l2, fusion = rng.uniform(0, 1, size=(3, 6)) * (rng.random((3, 6)) < 0.7)
+    penalty = Penalty.from_values(np.r_[0, l1[1:]], np.r_[0, l2[1:]], fusion, 5, [1.0, 0.0, 1.0, 2.0, 1.0])
+    tasks = tasks_of(name, 4, rng.uniform(0.3, 2.0, 4))
+    answer = solve_admm(data, penalty, tasks, tol=1e-6)
+    assert answer.status == "optimal"
+    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-6
+
+
+def test_a_tolerance_of_1e_9_is_reached():
+    X, Y, _ = arrays(2, n=60)
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(0.5, 0.0, 0.7, 6)
+    answer = solve_admm(data, penalty, tasks, tol=1e-9)
+    assert answer.status == "optimal"
+    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-9
+
+
+@pytest.mark.parametrize(("n", "d"), [(8, 20), (30, 5), (6, 6)])
+def test_both_spaces_give_the_same_chi(n, d):
+    X, Y, rng = arrays(3, n, d, 2)
+    X[1] = X[0]  # X X' has no inverse: the paper's h would not have one either
+    data = Data.from_arrays(X, Y, rng.uniform(0.1, 2, Y.shape), rng.normal(size=Y.shape))
+    lambda2, rho = np.r_[0, rng.uniform(0, 1, d)], rng.uniform(0.1, 3, 1 + d)
+    Omega, start = rng.normal(size=1 + d), rng.normal(size=1 + d)
+    design = np.column_stack([np.ones(n), X])
+    chi = [space(design, data, 1, lambda2).minimise(start, Omega, rho) for space in (_InFeatures, _InRows)]
+    np.testing.assert_allclose(chi[0], chi[1], atol=1e-10)
+    p = 1 / (1 + np.exp(data.signs[:, 1] * (data.offset[:, 1] + design @ chi[0])))
+    slope = -design.T @ (data.weights[:, 1] * data.signs[:, 1] * p) + lambda2 * chi[0] + rho * (chi[0] - Omega)
+    assert np.abs(slope).max() < 1e-9
+
+
+@pytest.mark.parametrize("n", [10, 60])
+def test_both_spaces_give_the_same_fit(n):
+    X, Y, _ = arrays(4, n, 12)
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.3, 0.2, 0.5, 12)
+    fits = [solve_admm(data, penalty, tasks, tol=1e-8, space=space) for space in ("features", "rows", "auto")]
+    np.testing.assert_allclose(fits[0].params, fits[1].params, atol=1e-9)
+    np.testing.assert_array_equal(fits[2].params, fits[1 if n < 13 else 0].params)
+
+
+@pytest.mark.parametrize("name", ["chain", "ring"])
+def test_the_second_level_solves_the_zeta_update(name):
+    rng = np.random.default_rng(5)
+    tasks = tasks_of(name, 5, rng.uniform(0.5, 2, 5))
+    penalty = Penalty(np.r_[0, rng.uniform(0, 1, 9)], np.zeros(10), rng.uniform(0, 1, 10))
+    Omega, rho, second = 2 * rng.normal(size=(10, 5)), rng.uniform(0.5, 3, 10), _SecondLevel(penalty, tasks)
+    for _ in range(10):
+        second.minimise(Omega.T, rho, 1e-12, _History())
+    zeta = second.pattern()
+    assert (zeta == 0).any() and (tasks.differences(zeta) == 0).any()
+    assert kkt_violation(zeta, rho[:, None] * (zeta - Omega), penalty, tasks) < 1e-9
+
+
+def test_zeros_and_ties_are_exact_and_stable():
+    X, Y, _ = arrays(6, n=60)
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(2.0, 0.1, 1.0, 6)
+    loose, tight = (solve_admm(data, penalty, tasks, tol=tol).params for tol in (1e-7, 1e-10))
+    np.testing.assert_array_equal(tight == 0, np.abs(tight) < 1e-6)
+    np.testing.assert_array_equal(tasks.differences(tight) == 0, np.abs(tasks.differences(tight)) < 1e-6)
+    np.testing.assert_array_equal(loose == 0, tight == 0)
+    assert (tight == 0).any() and (tight != 0).any() and (tasks.differences(tight[0][None]) == 0).any()
+
+
+def test_the_step_to_the_pattern_does_not_cost_objective():
+    X, Y, _ = arrays(7)
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.7, 0.1, 0.6, 6)
+    admm = _Admm(data, penalty, tasks, _InFeatures)
+    answer = admm.run(1e-8, 5000)
+    assert answer.objective <= objective(data, admm.zeta, penalty, tasks) * (1 + 1e-8)
+
+
+def test_no_fusion_equals_separate_fits():
+    X, Y, _ = arrays(8)
+    together = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 0.0, 6), TaskGraph.chain(4), tol=1e-12)
+    for k in range(4):
+        alone = solve_admm(Data.from_arrays(X, Y[:, k]), Penalty.from_values(0.5, 0.2, 0.0, 6), TaskGraph.chain(1), tol=1e-12)
+        np.testing.assert_allclose(together.params[:, k], alone.params[:, 0], atol=1e-5)
+
+
+def test_large_fusion_equals_one_pooled_fit():
+    X, Y, _ = arrays(9)
+    fused = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 1e3, 6), TaskGraph.ring(4), tol=1e-10)
+    pooled = solve_admm(Data.from_arrays(np.tile(X, (4, 1)), Y.T.ravel()), Penalty.from_values(2.0, 0.8, 0.0, 6),
+                        TaskGraph.chain(1), tol=1e-10)
+    assert (np.ptp(fused.params, axis=1) == 0).all()
+    np.testing.assert_allclose(fused.params[:, 0], pooled.params[:, 0], atol=1e-4)
+
+
+def test_reversed_tasks_give_the_reversed_fit():
+    X, Y, _ = arrays(10)
+    penalty, tasks = Penalty.from_values(0.5, 0.2, 0.4, 6), TaskGraph.chain(4)
+    there, back = (solve_admm(Data.from_arrays(X, labels), penalty, tasks, tol=1e-11) for labels in (Y, Y[:, ::-1]))
+    np.testing.assert_allclose(there.params, back.params[:, ::-1], atol=1e-5)
+
+
+def test_residuals_of_both_levels_are_kept():
+    X, Y, _ = arrays(11)
+    answer = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 0.4, 6), TaskGraph.chain(4))
+    history = answer.history
+    assert set(history) == {"primal", "dual", "rho", "second_primal", "second_dual", "second_of"}
+    assert all(len(history[name]) == answer.iterations for name in ("primal", "dual", "rho"))
+    assert sorted(set(history["second_of"])) == list(range(answer.iterations))
+    assert history["primal"][-1] < 1e-2 * history["primal"][0]
+    assert all(np.isfinite(values).all() for values in history.values())
+
+
+def test_the_limit_on_iterations_is_kept_and_told():
+    X, Y, _ = arrays(12)
+    data, penalty, tasks = Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.0, 0.4, 6), TaskGraph.chain(4)
+    answer = solve_admm(data, penalty, tasks, tol=1e-12, max_iter=3)
+    assert (answer.status, answer.iterations) == ("not_converged", 3)
+    assert answer.gap > 1e-12
+    assert np.isfinite(answer.params).all()
+
+
+@pytest.mark.parametrize("fusion", [0.0, 0.5])
+def test_separated_data_without_penalty_stop_and_say_so(fusion):
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(30, 3))
+    Y = np.repeat((X[:, :1] > 0).astype(float), 3, axis=1)
+    answer = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.0, 0.0, fusion, 3), TaskGraph.chain(3), max_iter=200)
+    assert answer.status == "separated"
+    assert np.isfinite(answer.params).all() and np.isfinite(answer.objective)
+
+
+def test_a_task_with_one_class_is_told_unless_fusion_holds_it():
+    X, Y, _ = arrays(14)
+    Y[:, 1] = 1.0
+    data = Data.from_arrays(X, Y)
+    alone = solve_admm(data, Penalty.from_values(1.0, 0.0, 0.0, 6), TaskGraph.chain(4), max_iter=200)
+    held = solve_admm(data, Penalty.from_values(1.0, 0.0, 1.0, 6), TaskGraph.chain(4))
+    assert alone.status == "separated"
+    assert held.status == "optimal"
+    assert np.isfinite(alone.params).all()
+
+
+def test_a_task_without_labels_follows_its_neighbours():
+    X, Y, _ = arrays(15)
+    Y[:, 3] = np.nan
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(0.0, 0.0, 0.5, 6)
+    answer = solve_admm(data, penalty, tasks, tol=1e-8)
+    np.testing.assert_array_equal(answer.params[:, 3], answer.params[:, 2])
+
+
+@pytest.mark.parametrize(("n", "d", "t"), [(1, 3, 2), (30, 1, 1), (20, 4, 30)])
+def test_small_and_long_shapes_are_solved(n, d, t):
+    X, Y, _ = arrays(16, n, d, t)
+    data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(t), Penalty.from_values(0.3, 0.1, 0.5, d)
+    answer = solve_admm(data, penalty, tasks)
+    assert np.isfinite(answer.params).all()
+    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-6
+
+
+def test_other_graphs_and_spaces_are_refused():
+    X, Y, _ = arrays(17)
+    data, penalty = Data.from_arrays(X, Y), Penalty.from_values(1.0, 0.0, 1.0, 6)
+    with pytest.raises(ValueError, match="'admm' takes a chain or a ring of tasks, found .*; use method 'newton'"):
+        solve_admm(data, penalty, TaskGraph([(0, 1), (0, 2), (0, 3)], 4))
+    with pytest.raises(ValueError, match="space must be 'auto', 'features' or 'rows', found 'columns'"):
+        solve_admm(data, penalty, TaskGraph.chain(4), space="columns")
