@@ -28,7 +28,7 @@ fuzz: setup ## check N random problems against the optimality conditions (N=1000
 	@$(PYTHON) -m tests.newton.fuzz $(N)
 
 bench: setup ## time the solvers and write benchmarks/results
-	@$(PYTHON) benchmarks/run.py $(ARGS)
+	@$(PYTHON) -m benchmarks.run $(ARGS)
 
 study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
 	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)

@@ -1,0 +1,1 @@
+"""What fusedlr costs, measured beside its peers: ``make bench``."""

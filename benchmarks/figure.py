@@ -1,0 +1,80 @@
+"""One figure of what was measured, read back from the csv files."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+__all__ = ["draw_all"]
+
+
+def draw_all(results):
+    """Draw every part that left a csv file, one panel each, to speed.png and speed.pdf."""
+    panels = [(draw, path) for name, draw in PANELS.items() if (path := Path(results) / f"{name}.csv").exists()]
+    if not panels:
+        return
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.4 * rows), squeeze=False, layout="constrained")
+    for ax, (draw, path) in zip(axes.flat, panels):
+        draw(ax, pd.read_csv(path))
+    for ax in axes.flat[len(panels):]:
+        ax.set_axis_off()
+    for suffix in ("png", "pdf"):
+        figure.savefig(Path(results) / f"speed.{suffix}", dpi=150, metadata={} if suffix == "png" else {"CreationDate": None})
+    plt.close(figure)
+
+
+def _line(ax, table, x, y, label=None):
+    """A line of medians with bars from the least to the largest value, on logarithmic axes."""
+    bars = [table[y] - table[f"{y} min"], table[f"{y} max"] - table[y]]
+    ax.errorbar(table[x], table[y], yerr=bars, marker="o", markersize=4, capsize=2, label=label)
+    ax.set(xscale="log", yscale="log", xlabel=x)
+    if label:
+        ax.legend(frameon=False, fontsize=8)
+
+
+def _grid(ax, table):
+    _line(ax, table, "rows", "s")
+    ax.set(title=f"grid of {table['points'].iloc[0]} points", ylabel="CPU seconds")
+
+
+def _glmnet(ax, table):
+    _line(ax, table, "rows", "glmnet s", "glmnet")
+    _line(ax, table, "rows", "ours s", "fusedlr")
+    ax.set(title="without fusion, equal accuracy", ylabel="CPU seconds")
+
+
+def _step(ax, table):
+    _line(ax, table, "features", "d-space s", "d-space")
+    _line(ax, table, "features", "n-space s", "n-space")
+    ax.set(title="one Newton step of the chi-update", ylabel="CPU seconds")
+
+
+def _growth(ax, table):
+    for axis, part in table.groupby("axis", sort=False):
+        slope = part["exponent"].dropna().iloc[0]
+        _line(ax, part, "size", "fit s", f"{axis} (exponent {slope:.2f})")
+    ax.set(title="one cold fit", ylabel="CPU seconds")
+
+
+def _ada(ax, table):
+    _line(ax, table, "rows", "plain s", "ada, plain call")
+    _line(ax, table, "rows", "ours s", "fusedlr.r.ada")
+    ax.set(title="AdaBoost, same margins", ylabel="CPU seconds")
+
+
+def _fused(ax, table):
+    shown = table.dropna(subset=["ratio"])
+    names = shown["other"] + "\n" + shown["problem"]
+    bars = [shown["ratio"] - shown["ratio min"], shown["ratio max"] - shown["ratio"]]
+    ax.barh(names, shown["ratio"], xerr=bars, color="tab:gray", capsize=2)
+    ax.tick_params(axis="y", labelsize=6)
+    ax.set(title="fused fits: times slower than ours", xscale="log", xlabel="ratio of CPU seconds")
+
+
+PANELS = {"a_grid": _grid, "b_glmnet": _glmnet, "c_fused": _fused, "d_newton_step": _step, "e_growth": _growth, "f_ada": _ada}
