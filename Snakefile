@@ -39,6 +39,7 @@ rule all:
 
 
 onstart:
+    say_what_is_left_out()
     progress.start()
 
 

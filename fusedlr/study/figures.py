@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 
 from fusedlr.study.claims import compare
@@ -54,8 +55,8 @@ def distances_table(scores):
 def distances_figure(table):
     """Distance over the true zeros against distance over the true non-zeros, by case and size."""
     models, cases, sizes = _models(table), list(table["case"].unique()), sorted(table["size"].unique())
-    figure, axes = plt.subplots(len(cases), len(sizes), figsize=(2.0 * len(sizes) + 0.6, 1.9 * len(cases) + 0.8),
-                                squeeze=False)
+    figure, axes = plt.subplots(len(cases), len(sizes), figsize=(2.0 * len(sizes) + 0.6, 1.8 * len(cases) + 0.8),
+                                squeeze=False, sharex=True, sharey="row", gridspec_kw=_spacing(hspace=0.25, wspace=0.06))
     for (row, case), (column, size) in ((a, b) for a in enumerate(cases) for b in enumerate(sizes)):
         ax = axes[row, column]
         cell = table[(table["case"] == case) & (table["size"] == size)]
@@ -63,10 +64,12 @@ def distances_figure(table):
             points = cell[cell["model"] == model]
             ax.scatter(points["distance_zero"], points["distance_nonzero"], s=14, color=COLORS[model],
                        marker=MARKERS[model], alpha=0.75, linewidth=0)
-        # The unpenalized fits lie far out: a scale that is linear near zero keeps all models readable.
-        ax.set_xscale("symlog", linthresh=0.01)
-        ax.set_yscale("log")
-        ax.set(title=f"{case}, {size} rows")
+        ax.set_title(f"{case}, {size} rows")
+    # Unpenalized fits lie far out, and a sparse fit can be exactly zero: logarithmic beyond 0.001, linear below.
+    axes[0, 0].set_xscale("symlog", linthresh=0.001, linscale=0.5)
+    axes[0, 0].set_xlim(0, None)
+    axes[0, 0].set_xticks([0, 0.001, 0.01, 0.1], ["0", ".001", ".01", ".1"])
+    axes[0, 0].minorticks_off()
     _name_axes(figure, "distance over true zeros, by their count", "distance over true non-zeros, by their count")
     _legend(figure, models, markers=True)
     return figure
@@ -113,21 +116,21 @@ def penalties_figure(table):
     """Share of fused elastic nets by chosen penalty: values in rows, training sizes in columns, a panel a case."""
     cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
     values = {"l1": L1, "l2": L2, "fusion": FUSION}
-    heights = [len(grid) for grid in values.values()]
-    figure, axes = plt.subplots(3, len(cases), figsize=(1.15 * len(cases) + 1.6, 7), squeeze=False,
-                                gridspec_kw={"height_ratios": heights}, sharex=True)
+    spacing = {"height_ratios": [len(grid) for grid in values.values()], **_spacing(hspace=0.06, wspace=0.08)}
+    figure, axes = plt.subplots(3, len(cases), figsize=(1.15 * len(cases) + 1.6, 7), squeeze=False, sharex=True,
+                                gridspec_kw=spacing)
     for (row, (penalty, grid)), (column, case) in ((a, b) for a in enumerate(values.items()) for b in enumerate(cases)):
         ax = axes[row, column]
         cell = table[(table["penalty"] == penalty) & (table["case"] == case)]
         counts = cell.pivot(index="value", columns="size", values="fits").reindex(index=grid, columns=sizes).fillna(0)
-        sns.heatmap(counts / counts.sum().replace(0, 1), vmin=0, vmax=1, cmap="Blues", cbar=False, ax=ax, linewidths=0.3,
-                    linecolor="0.85", yticklabels=[f"{value:g}" for value in grid] if column == 0 else False)
-        ax.invert_yaxis()
-        ax.set(xlabel="", ylabel=penalty if column == 0 else "", title=case if row == 0 else "")
-        ax.tick_params(axis="y", rotation=0)
-        ax.tick_params(axis="x", rotation=90)
+        ax.pcolormesh(counts / counts.sum().replace(0, 1), vmin=0, vmax=1, cmap="Blues", edgecolor="0.85", linewidth=0.3)
+        ax.set_xticks(np.arange(len(sizes)) + 0.5, [str(size) for size in sizes], rotation=90)
+        ax.set_yticks(np.arange(len(grid)) + 0.5, [f"{value:g}" for value in grid] if column == 0 else [""] * len(grid))
+        ax.set(ylabel=penalty if column == 0 else "", title=case if row == 0 else "")
+        ax.grid(False)
     _name_axes(figure, "training rows", "")
-    figure.colorbar(plt.cm.ScalarMappable(plt.Normalize(0, 1), "Blues"), ax=axes, shrink=0.5, label="share of instances")
+    scale = plt.cm.ScalarMappable(plt.Normalize(0, 1), "Blues")
+    figure.colorbar(scale, ax=axes, shrink=0.5, pad=0.02, label="share of instances")
     return figure
 
 
@@ -140,7 +143,7 @@ FIGURES = {
 
 
 def save(name, scores, stem):
-    """Draw one figure of ``FIGURES`` and write it as pdf and png, and its table as csv, beside each other.
+    """Draw one figure of ``FIGURES`` without a screen and write it as pdf and png, and its table as csv, beside each other.
 
     Parameters
     ----------
@@ -154,9 +157,11 @@ def save(name, scores, stem):
     table = tabulate(scores)
     with plt.rc_context(_style()):
         figure = draw(table)
+        FigureCanvasAgg(figure)
+        box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.05)
         for suffix, extra in (("pdf", {"CreationDate": None, "ModDate": None}), ("png", {"Software": None})):
             with replacing(f"{stem}.{suffix}") as temporary:
-                figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches="tight")
+                figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches=box)
         plt.close(figure)
     write_table(f"{stem}.csv", table)
 
@@ -170,7 +175,7 @@ def _colour_edges(ax):
 def _style():
     """Print-sized type on white, with fonts that a PDF can embed."""
     return {**sns.axes_style("whitegrid"), "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7,
-            "ytick.labelsize": 7, "legend.fontsize": 8, "pdf.fonttype": 42, "figure.constrained_layout.use": True,
+            "ytick.labelsize": 7, "legend.fontsize": 8, "pdf.fonttype": 42,
             "grid.linewidth": 0.4, "axes.linewidth": 0.6}
 
 
@@ -183,10 +188,15 @@ def _panels(cases, columns, height):
     cases = sorted(cases)
     columns = min(columns, len(cases))
     rows = -(-len(cases) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(max(2.6 * columns, 5), height * rows), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(rows, columns, figsize=(max(2.6 * columns, 5), height * rows), sharey=True, squeeze=False,
+                                gridspec_kw=_spacing(hspace=0.25, wspace=0.05))
     for ax in axes.flat[len(cases):]:
         ax.set_visible(False)
     return figure, dict(zip(cases, axes.flat))
+
+
+def _spacing(hspace, wspace):
+    return {"left": 0.07, "right": 0.99, "bottom": 0.09, "top": 0.93, "hspace": hspace, "wspace": wspace}
 
 
 def _title(case):
@@ -196,13 +206,14 @@ def _title(case):
 
 
 def _name_axes(figure, x, y):
-    figure.supxlabel(x, fontsize=8)
-    figure.supylabel(y, fontsize=8)
+    """Name the axes of all panels once, outside of them; margins are cut to what is drawn when the figure is saved."""
+    figure.supxlabel(x, fontsize=8, y=0.02)
+    figure.supylabel(y, fontsize=8, x=0.02)
 
 
 def _legend(figure, models, extra=(), markers=False):
     style = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
     handles = [Line2D([], [], color=COLORS[model], label=LABELS[model], marker=MARKERS[model] if markers else None, **style)
                for model in models]
-    figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, 1), ncols=6, frameon=False)
+    figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, 0.97), ncols=6, frameon=False)
 

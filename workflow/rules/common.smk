@@ -1,6 +1,4 @@
 # Names and helpers that the rules share.
-import ast
-import hashlib
 import json
 import shlex
 import subprocess
@@ -39,26 +37,13 @@ def refuse_bad_config(config):
         raise WorkflowError(f"config{where}: {wrong.message}; see workflow/config/config.yaml")
 
 
-def code_of(path):
-    """The code of a Python file without comments and docstrings, which change no result."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
-            node.body[:1] = [ast.Pass()]
-    return ast.unparse(tree)
-
-
 def sources(script, *modules):
     """Fingerprint of a rule's script and of the modules its result depends on.
 
     Snakemake does not see edits inside an imported package; as a parameter of the rule,
     this makes them rerun what depends on them and nothing else.
     """
-    paths = [HOME / "workflow/scripts" / script, *(HOME / "fusedlr" / module for module in modules)]
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update((code_of(path) if path.suffix == ".py" else path.read_text()).encode())
-    return digest.hexdigest()[:12]
+    return fingerprint([HOME / "workflow/scripts" / script, *(HOME / "fusedlr" / module for module in modules)])
 
 
 def has_ada():
@@ -84,6 +69,12 @@ def comparable(path):
     return [path] if (HOME / "paper/published/scores.csv").exists() else []
 
 
+def say_what_is_left_out():
+    """Say so where a model of the config cannot be run."""
+    if MODELS != config["models"]:
+        sys.stderr.write("study: AdaBoost is left out, because R's package ada is not installed\n")
+
+
 def show(path):
     """Print the first line of a result, if it was made."""
     if Path(path).exists():
@@ -91,6 +82,7 @@ def show(path):
 
 
 refuse_foreign_python()
+from fusedlr.study.fingerprint import fingerprint
 from fusedlr.study.progress import Progress
 
 read_numbers(config)
