@@ -118,9 +118,10 @@ class _Admm:
     def run(self, tol, max_iter):
         """Iterate until the duality gap is at most ``tol``."""
         eps = np.sqrt(tol) * 0.1
-        account, margins = None, None
+        account, margins, care = None, None, eps
         for k in range(1, max_iter + 1):
-            residuals = self.step(eps)
+            residuals = self.step(care)
+            care = max(eps, residuals.relative())
             self.history.first(residuals, self.share)
             if residuals.small(eps) or k % _CHECK_EVERY == 0 or k == max_iter:
                 previous, account = account, self.own_account()
@@ -137,7 +138,10 @@ class _Admm:
         return self.solution(account, status, max_iter)
 
     def step(self, eps):
-        """One iteration of the first level: three updates, two residuals."""
+        """One iteration of the first level: three updates, two residuals.
+
+        The second level stops at a tenth of ``eps``, by and by the residual of this one.
+        """
         before = self.zeta
         self.update_chi()
         relaxed = _RELAXATION * self.chi + (1 - _RELAXATION) * before
@@ -198,8 +202,11 @@ class _Residuals:
 
     def small(self, eps):
         """Boyd's stopping rule, ``eps`` being both the absolute and the relative tolerance."""
-        return (self.primal <= eps * (self.root_size + self.primal_scale)
-                and self.dual <= eps * (self.root_size + self.dual_scale))
+        return self.relative() <= eps
+
+    def relative(self):
+        """The least ``eps`` for which the residuals are small."""
+        return max(self.primal / (self.root_size + self.primal_scale), self.dual / (self.root_size + self.dual_scale))
 
     def imbalance(self):
         """Factor on rho that would make the two relative residuals equal."""
@@ -362,8 +369,8 @@ class _SecondLevel:
         t, m, rows = tasks.n_tasks, len(tasks.edges), len(penalty.l1)
         self.chi_t, self.zeta_t, self.xi_t = np.zeros((t, rows)), np.zeros((m, rows)), np.zeros((m, rows))
         self.threshold = tasks.weights[:, None] * penalty.fusion
-        self.ends = [[(e, 1.0, k) for e, (i, k) in enumerate(tasks.edges) if i == j]
-                     + [(e, -1.0, i) for e, (i, k) in enumerate(tasks.edges) if k == j] for j in range(t)]
+        self.neighbours = [[k for edge in tasks.edges.tolist() for k in edge if j in edge and k != j] for j in range(t)]
+        self.degree = np.array([len(neighbours) for neighbours in self.neighbours], dtype=float)[:, None]
 
     def minimise(self, Omega_t, rho, eps, history):
         """The zeta-update's minimiser, transposed back by the caller."""
@@ -380,22 +387,16 @@ class _SecondLevel:
 
     def update_chi_t(self, Omega_t, rho, eps):
         """Cyclic soft-thresholding over the tasks, all features at once (eq. chicirc-column-update)."""
+        denominator = rho + self.degree * self.rho_t
+        fixed = (rho * Omega_t + self.rho_t * _spread(self.tasks, self.zeta_t - self.xi_t)) / denominator
+        kappa, share = self.penalty.l1 / denominator, self.rho_t / denominator
         for _ in range(_SWEEP_LIMIT):
-            change = 0.0
-            for j, ends in enumerate(self.ends):
-                new = self.coordinate(j, ends, Omega_t[j], rho)
-                change = max(change, np.abs(new - self.chi_t[j]).max())
-                self.chi_t[j] = new
-            if change <= eps * (1.0 + np.abs(self.chi_t).max()):
+            before = self.chi_t.copy()
+            for j, neighbours in enumerate(self.neighbours):
+                a = fixed[j] + share[j] * sum(self.chi_t[k] for k in neighbours)
+                self.chi_t[j] = _soft(a, kappa[j])
+            if np.abs(self.chi_t - before).max() <= eps * (1.0 + np.abs(self.chi_t).max()):
                 break
-
-    def coordinate(self, j, ends, Omega_j, rho):
-        """S_kappa(a) of one task; ``ends`` lists its edges, the side it is on, and the neighbour."""
-        pull = rho * Omega_j
-        for e, side, k in ends:
-            pull = pull + self.rho_t * (self.chi_t[k] + side * (self.zeta_t[e] - self.xi_t[e]))
-        denominator = rho + len(ends) * self.rho_t
-        return _soft(pull / denominator, self.penalty.l1 / denominator)
 
     def update_zeta_t(self):
         """Soft-threshold the differences (eq. zetacirc-update), then move their multiplier."""
@@ -404,6 +405,7 @@ class _SecondLevel:
         self.xi_t = aim - self.zeta_t
 
     def differences(self):
+        """(I - R)' chi_t: the difference along every edge."""
         return self.chi_t[self.tasks.edges[:, 0]] - self.chi_t[self.tasks.edges[:, 1]]
 
     def residuals(self, before):
@@ -415,8 +417,8 @@ class _SecondLevel:
                           np.sqrt(self.chi_t.size))
 
     def pull(self, rho):
-        """Multiplier of each edge, unscaled and shape (1 + d, edges): never beyond nu * weight."""
-        return np.clip(rho * self.xi_t, -self.threshold, self.threshold).T
+        """Multiplier of each edge, unscaled and shape (edges, 1 + d): never beyond nu * weight."""
+        return np.clip(rho * self.xi_t, -self.threshold, self.threshold)
 
     def pattern(self):
         """The fit with the exact ties and zeros that soft-thresholding made, shape (1 + d, t).
@@ -439,6 +441,14 @@ class _SecondLevel:
 def _soft(a, kappa):
     """The soft thresholding operator S_kappa(a)."""
     return np.sign(a) * np.maximum(np.abs(a) - kappa, 0.0)
+
+
+def _spread(tasks, along):
+    """Sum over the edges of each task, with sign, of numbers along them: (edges, 1 + d) to (t, 1 + d)."""
+    total = np.zeros((tasks.n_tasks, along.shape[1]))
+    np.add.at(total, tasks.edges[:, 0], along)
+    np.subtract.at(total, tasks.edges[:, 1], along)
+    return total
 
 
 def _groups(tasks, tied, fused):
@@ -474,17 +484,15 @@ def _account(data, penalty, tasks, params, pull):
     """
     linear = linear_predictor(data, params)
     value = objective(data, params, penalty, tasks)
-    carried = np.zeros_like(params)
-    np.add.at(carried.T, tasks.edges[:, 0], pull.T)
-    np.subtract.at(carried.T, tasks.edges[:, 1], pull.T)
-    dual = max(_dual_value(data, penalty, carried, linear), 0.0)
+    carried = _spread(tasks, pull).T
+    dual = max(_dual_value(data, penalty, carried, params, linear), 0.0)
     return _Account(params, value, (value - dual) / gap_scale(data, value), data.signs * linear)
 
 
-def _dual_value(data, penalty, carried, linear):
+def _dual_value(data, penalty, carried, params, linear):
     """Lower bound on the minimum, -inf where the rows without penalty cannot be met."""
-    a = _meet_free_rows(data, penalty, carried, linear)
-    if a is None:
+    a, missed = _meet_free_rows(data, penalty, carried, linear)
+    if a.min() < 0 or a.max() > 1:
         return -np.inf
     slopes = gradient(data, data.weights * data.signs * a)
     lasso = (penalty.l2 == 0) & (penalty.l1 > 0)
@@ -493,28 +501,28 @@ def _dual_value(data, penalty, carried, linear):
     entropy = -_xlogx(a) - _xlogx(1.0 - a)
     ridge = penalty.l2 > 0
     rest = _soft(gradient(data, data.weights * data.signs * a)[ridge] - carried[ridge], penalty.l1[ridge, None])
-    paid = np.sum(rest**2, axis=1) @ (0.5 / penalty.l2[ridge])
+    paid = np.sum(rest**2, axis=1) @ (0.5 / penalty.l2[ridge]) + 10.0 * np.sum(missed * (1.0 + np.abs(params)))
     return float(np.sum(data.weights * (entropy - a * data.signs * data.offset)) - paid)
 
 
 def _meet_free_rows(data, penalty, carried, linear):
-    """Dual point near the fitted one whose slopes equal ``carried`` in rows without penalty."""
+    """Dual point near the fitted one whose slopes equal ``carried`` in rows without penalty.
+
+    Also by how much they still differ, shape (1 + d, t): rounding, but in a task without
+    labels, whose slopes are 0, it is the residual of the second level.
+    """
     free = np.flatnonzero((penalty.l1 == 0) & (penalty.l2 == 0))
-    columns = np.column_stack([np.ones(data.n_rows), data.X[:, free[free > 0] - 1]])
-    if free[0] != 0:
-        columns = columns[:, 1:]
+    columns = np.column_stack([np.ones(data.n_rows), data.X[:, free[1:] - 1]])
     residual, curvature = loss_derivatives(data, linear)
-    r = -residual
+    r, missed = -residual, np.zeros_like(carried)
     for j in range(data.n_tasks):
         weighted = columns * curvature[:, [j]]
+        normal = columns.T @ weighted
         for _ in range(2):
             miss = columns.T @ r[:, j] - carried[free, j]
-            r[:, j] -= weighted @ np.linalg.lstsq(columns.T @ weighted, miss, rcond=None)[0]
-        scale = np.abs(columns).T @ data.weights[:, j] + np.abs(carried[free, j])
-        if (np.abs(columns.T @ r[:, j] - carried[free, j]) > 1e-12 * scale).any():
-            return None
-    a = np.divide(r, data.weights * data.signs, out=np.zeros_like(r), where=data.weights > 0)
-    return a if a.min() >= 0 and a.max() <= 1 else None
+            r[:, j] -= weighted @ np.linalg.lstsq(normal, miss, rcond=None)[0]
+        missed[free, j] = np.abs(columns.T @ r[:, j] - carried[free, j])
+    return np.divide(r, data.weights * data.signs, out=np.zeros_like(r), where=data.weights > 0), missed
 
 
 def _xlogx(a):
