@@ -17,7 +17,7 @@ __all__ = ["Grid", "fit_points"]
 COLUMNS = ("objective", "gap", "status", "iterations", "nonzeros", "df")
 
 
-def fit_points(data, tasks, points, penalty_factors=None, tol=1e-6, max_iter=200, callback=None):
+def fit_points(data, tasks, points, penalty_factors=None, tol=1e-6, max_iter=200, callback=None, fuse_intercepts=True):
     """Fit at each of many penalties.
 
     Parameters
@@ -30,6 +30,8 @@ def fit_points(data, tasks, points, penalty_factors=None, tol=1e-6, max_iter=200
     tol, max_iter : as for a single fit
     callback : callable, optional
         Called with the number of points done, after each.
+    fuse_intercepts : bool
+        Whether fusion acts on the intercepts too.
 
     Returns
     -------
@@ -41,13 +43,14 @@ def fit_points(data, tasks, points, penalty_factors=None, tol=1e-6, max_iter=200
         tied neighbours, counting the intercepts too).
     """
     points = np.asarray(points, dtype=float)
-    factors = np.ones(1 + data.n_features)
+    factors, fusion_factors = np.ones((2, 1 + data.n_features))
     factors[0] = 0.0
+    fusion_factors[0] = float(fuse_intercepts)
     if penalty_factors is not None:
         factors[1:] = penalty_factors
     order = _solving_order(points)
     solver = NewtonSolver(data, tasks)
-    params, reports = solver.solve_points(points[order], factors, tol, max_iter, callback)
+    params, reports = solver.solve_points(points[order], factors, fusion_factors, tol, max_iter, callback)
     back = np.argsort(order)
     diagnostics = dict(zip(COLUMNS, reports[back].T))
     diagnostics["status"] = np.array(STATUS, dtype=object)[diagnostics["status"].astype(int)]
@@ -79,7 +82,8 @@ class Grid:
         points = np.array(list(product(*lists)))
         limit = {} if max_iter is None else {"max_iter": int(max_iter)}
         with _Bar(len(points), progress) as bar:
-            params, found = fit_points(model.data, model.tasks, points, model.penalty_factors, tol, callback=bar, **limit)
+            params, found = fit_points(model.data, model.tasks, points, model.penalty_factors, tol, callback=bar,
+                                       fuse_intercepts=getattr(model, "fuse_intercepts", True), **limit)
         self.model, self.tol = model, tol
         self.params = params
         if (model.scale != 1).any():

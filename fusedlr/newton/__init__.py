@@ -6,10 +6,13 @@ the package's own types into its arrays.
 The separable rule
 ------------------
 Rows of the coefficient matrix with neither l1 nor l2 may have no finite minimiser: the data are separated, or a task
-has labels of one class only. Such rows first get a tiny ridge, ``floor`` times the largest curvature they can have;
-then a hundredth of it. If that moves any linear predictor by more than 1, the first answer is returned with status
-"separated". Otherwise the ridge is dropped and the fit goes on to its optimum. An intercept comes under the rule only
-where a component of the task graph has a single class; then that ridge stays and the status is "separated" too.
+has labels of one class only. Such rows first get a tiny ridge, ``floor`` times the largest curvature they can have,
+and a rough fit. Then the ridge is dropped. If the fit without it does not come to a relative gap of 1e-6 within 30
+steps, or moves a linear predictor by more than 20, the data count as separated: the status is "separated" and the
+answer is the fit with the ridge, solved to a relative gap of 1e-3. Otherwise the fit goes on to its optimum. Whether
+data are separated hangs on which rows are free and fused, not on how strongly, so one verdict serves all points of a
+grid. An intercept comes under the rule only where a component of the task graph has a single class; then its ridge
+stays, and the status is "separated" too.
 """
 
 import numpy as np
@@ -62,15 +65,15 @@ class NewtonSolver:
         report = self.core.solve(tol, max_iter, floor)
         return Solution(self.core.params(), report["objective"], report["gap"], report["status"], report["iterations"], {})
 
-    def solve_points(self, points, factors, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
+    def solve_points(self, points, factors, fusion_factors, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
         """Minimise the objective at many penalties, each from the best solution so far.
 
         Parameters
         ----------
         points : ndarray, shape (g, 3)
             l1, l2, fusion of each point, in the order of solving.
-        factors : ndarray, shape (1 + d,)
-            Multiplies l1 and l2 row by row; 0 for the intercept.
+        factors, fusion_factors : ndarray, shape (1 + d,)
+            Multiply l1 and l2 (0 for the intercept), and fusion, row by row.
         callback : callable, optional
             Called with the number of points done, after each.
 
@@ -82,7 +85,7 @@ class NewtonSolver:
         """
         params = np.zeros((len(points), self.core.rows, self.core.tasks))
         reports = np.zeros((len(points), 6))
-        self.core.set_factors(np.ascontiguousarray(factors, dtype=float))
+        self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in (factors, fusion_factors)))
         self.core.solve_points(np.ascontiguousarray(points, dtype=float), params, reports, tol, max_iter, floor, callback)
         return params, reports
 

@@ -37,7 +37,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
 
     cdef cppclass Solver:
         void penalise(const double *, const double *, const double *)
-        void set_factors(const double *)
+        void set_factors(const double *, const double *)
         void penalise_by(double, double, double)
         void start(const double *)
         void start_from_best(const double *)
@@ -101,8 +101,8 @@ cdef class Core:
     def penalise(self, const double[::1] l1, const double[::1] l2, const double[::1] fusion):
         self.solver.penalise(&l1[0], &l2[0], &fusion[0])
 
-    def set_factors(self, const double[::1] factors):
-        self.solver.set_factors(&factors[0])
+    def set_factors(self, const double[::1] factors, const double[::1] fusion_factors):
+        self.solver.set_factors(&factors[0], &fusion_factors[0])
 
     def start(self, const double[:, ::1] params):
         self.solver.start(&params[0, 0])

@@ -75,6 +75,7 @@ class NewtonSolver final : public Solver {
         l2_(p_, 0.0),
         fusion_(p_, 0.0),
         factors_(p_, 1.0),
+        fusion_factors_(p_, 1.0),
         place_(p_, -1) {
     factors_[0] = 0;
     copy_data(problem);
@@ -87,14 +88,17 @@ class NewtonSolver final : public Solver {
     fusion_.assign(fusion, fusion + p_);
   }
 
-  void set_factors(const double *factors) override { factors_.assign(factors, factors + p_); }
+  void set_factors(const double *factors, const double *fusion_factors) override {
+    factors_.assign(factors, factors + p_);
+    fusion_factors_.assign(fusion_factors, fusion_factors + p_);
+  }
 
   void penalise_by(double l1, double l2, double fusion) override {
     point_ = {l1, l2, fusion};
     for (int a = 0; a < p_; a++) {
       l1_[a] = l1 * factors_[a];
       l2_[a] = l2 * factors_[a];
-      fusion_[a] = fusion;
+      fusion_[a] = fusion * fusion_factors_[a];
     }
   }
 
@@ -129,7 +133,7 @@ class NewtonSolver final : public Solver {
       }
       parts.l1 += factors_[a] * size;
       parts.l2 += factors_[a] * 0.5 * square;
-      parts.fusion += variation(b);
+      parts.fusion += fusion_factors_[a] * variation(b);
     }
     memory_.push_back(parts);
   }
@@ -1054,6 +1058,7 @@ class NewtonSolver final : public Solver {
     evaluate(now_);
     polish_intercepts();
     double objective = now_.loss + penalty(), fall = std::numeric_limits<double>::infinity();
+    double least = std::numeric_limits<double>::infinity();
     bool force = false;
     int stalls = 0;
     for (int step = 0;; step++) {
@@ -1061,13 +1066,15 @@ class NewtonSolver final : public Solver {
       objective_ = objective;
       gap_ = duality_gap(objective, settings.tolerance) / scale();
       if (gap_ <= settings.tolerance) return CONVERGED;
-      stalls = fall <= 1e-15 * objective ? stalls + 1 : 0;
-      if (step == settings.max_iterations || stalls == 3) return OUT_OF_STEPS;
+      // Near the end the objective no longer tells one step from the next, but the gap still does.
+      stalls = fall <= 1e-15 * objective && gap_ > 0.5 * least ? stalls + 1 : 0;
+      least = std::min(least, gap_);
+      if (step == settings.max_iterations || stalls == 5) return OUT_OF_STEPS;
       if (home && moved(*home) > FAR) return MOVED_FAR;
       if (interrupted(settings)) return BROKEN_OFF;
       iterations_++;
       const bool fresh = choose_features(force);
-      const double smallest = 1e-5 * settings.tolerance * settings.tolerance * objective;
+      const double smallest = 1e-12 * settings.tolerance * settings.tolerance * objective;
       if (!sweep(smallest, settings)) return BROKEN_OFF;
       const bool moved = line_search(objective);
       force = !moved;
@@ -1217,13 +1224,12 @@ class NewtonSolver final : public Solver {
     return largest;
   }
 
-  // Values are reported for the penalties that were asked for, without the floor.
+  // Values are reported for the penalties that were asked for, without the floor. Where the floor stays, the dual point
+  // 0 is the only one at hand: the gap is all of the objective.
   Report restore_and_finish(const std::vector<double> &asked, End end, Status good) {
     l2_ = asked;
-    evaluate(now_);
     objective_ = now_.loss + penalty();
-    full_gradient(now_.first.get(), G_.get());
-    gap_ = duality_gap(objective_, 1.0) / scale();
+    if (good == SEPARATED) gap_ = objective_ / scale();
     return finish(end, good);
   }
 
@@ -1263,7 +1269,7 @@ class NewtonSolver final : public Solver {
   Slopes now_, next_;
   Numbers change_;  // of the linear predictor, from the present point to the trial point
   Numbers B_, trial_, G_, projected_;
-  std::vector<double> l1_, l2_, fusion_, factors_;
+  std::vector<double> l1_, l2_, fusion_, factors_, fusion_factors_;
   Point point_{0, 0, 0};
   std::vector<Parts> memory_;
   double null_loss_ = 0, objective_ = 0, gap_ = 0;
