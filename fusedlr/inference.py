@@ -12,9 +12,8 @@ import pandas as pd
 from .exceptions import FusedLogitWarning, SeparationWarning
 from .parallel import run
 from .pattern import RIDGE, clustered_cov, fit_pattern
-from .results import fused_groups
 
-__all__ = ["BootstrapResults", "RefitResults", "bootstrap", "pattern_of", "refit"]
+__all__ = ["BootstrapResults", "RefitResults", "bootstrap", "refit"]
 
 SELECTION_NOTE = ("Conditional on selection: the same data chose which coefficients are zero or equal, "
                   "so these intervals are too short and these p-values too small.")
@@ -44,35 +43,12 @@ def refit(results, cov_type="nonrobust"):
     if cov_type not in ("nonrobust", "cluster"):
         raise ValueError(f"cov_type must be 'nonrobust' or 'cluster', found {cov_type!r}")
     model = results.model
-    fit = fit_pattern(model.data, pattern_of(results.solution.params, model.tasks))
+    fit = fit_pattern(model.data, results.pattern)
     if cov_type == "cluster":
         fit = replace(fit, cov=clustered_cov(model.data, fit))
     refitted = RefitResults(results, fit, cov_type)
     _warn(refitted)
     return refitted
-
-
-def pattern_of(params, tasks):
-    """Zeros and ties of fitted coefficients, as ``pattern`` describes them.
-
-    Neighbouring tasks with exactly the same non-zero value share it. Intercepts are not
-    shrunk, so an intercept of exactly zero is as free as any other.
-
-    Parameters
-    ----------
-    params : ndarray, shape (1 + d, t)
-    tasks : TaskGraph
-
-    Returns
-    -------
-    ndarray of int, shape (1 + d, t)
-    """
-    places = fused_groups(params, tasks) + params.shape[1] * np.arange(len(params))[:, None]
-    chosen = params != 0
-    chosen[0] = True
-    pattern = np.full(params.shape, -1)
-    pattern[chosen] = np.unique(places[chosen], return_inverse=True)[1]
-    return pattern
 
 
 class RefitResults:

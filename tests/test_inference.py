@@ -9,9 +9,8 @@ import pytest
 import statsmodels.api as sm
 
 from fusedlr import FusedLogit, FusedLogitResults, FusedLogitWarning, SeparationWarning
-from fusedlr.inference import bootstrap, pattern_of, refit
+from fusedlr.inference import bootstrap, refit
 from fusedlr.objective import Solution
-from fusedlr.tasks import TaskGraph
 
 
 def simulated(n=150, d=4, t=3, seed=5):
@@ -120,18 +119,6 @@ def test_shared_values_of_dependent_tasks_need_clustered_errors():
     np.testing.assert_allclose(refit(tied, cov_type="cluster").bse.to_numpy()[:, 0], alone, rtol=1e-8)
     naive = refit(all_different(FusedLogit(Y, X))).bse.to_numpy()[:, 0]
     np.testing.assert_allclose(refit(tied).bse.to_numpy()[:, 0], naive / np.sqrt(3), rtol=1e-8)
-
-
-def test_equal_values_of_tasks_that_are_no_neighbours_are_not_tied():
-    params = np.array([[1.0, 2.0, 1.0], [0.0, 3.0, 3.0], [4.0, 0.0, 4.0]])
-    chain = [[0, 1, 2], [-1, 3, 3], [4, -1, 5]]
-    ring = [[0, 1, 0], [-1, 2, 2], [3, -1, 3]]
-    assert pattern_of(params, TaskGraph.chain(3)).tolist() == chain
-    assert pattern_of(params, TaskGraph.ring(3)).tolist() == ring
-
-
-def test_an_intercept_of_zero_is_estimated():
-    assert pattern_of(np.zeros((2, 2)), TaskGraph.chain(2)).tolist() == [[0, 0], [-1, -1]]
 
 
 @pytest.mark.parametrize("kind", ["one class", "separated"])

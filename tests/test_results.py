@@ -68,6 +68,18 @@ def test_patterns_count_through_the_rows():
     assert pattern_of(np.array(TIED), TaskGraph.chain(4)).tolist() == expected
 
 
+def test_equal_values_of_tasks_that_are_no_neighbours_are_not_tied():
+    params = np.array([[1.0, 2.0, 1.0], [0.0, 3.0, 3.0], [4.0, 0.0, 4.0]])
+    chain = [[0, 1, 2], [-1, 3, 3], [4, -1, 5]]
+    ring = [[0, 1, 0], [-1, 2, 2], [3, -1, 3]]
+    assert pattern_of(params, TaskGraph.chain(3)).tolist() == chain
+    assert pattern_of(params, TaskGraph.ring(3)).tolist() == ring
+
+
+def test_an_intercept_of_zero_is_estimated():
+    assert pattern_of(np.zeros((2, 2)), TaskGraph.chain(2)).tolist() == [[0, 0], [-1, -1]]
+
+
 def test_the_long_table_says_who_shares_a_value():
     frame = handmade(TIED).summary_frame().set_index(["feature", "task"])
     assert frame.loc[("age", "mid"), "fused_with"] == ("low", "high")
