@@ -1,0 +1,146 @@
+"""The study's rules through a real Slurm on this machine: same scores as a local run, killed jobs done again.
+
+Left out of the normal run, as it installs packages and starts daemons; ``make test-slurm`` as root runs it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.slurm
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PROFILE = ROOT / "workflow/profiles/slurm7"
+
+
+def cluster(command, *folder):
+    subprocess.run([HERE / "cluster", command, *folder], check=True, timeout=600)
+
+
+def pids_of(folder):
+    return [int((folder / name).read_text()) for name in ("slurmd.pid", "slurmctld.pid", "munge/pid")]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    """Folder of a running cluster, which SLURM_CONF points to; stopped at the end, whatever happened."""
+    if os.geteuid() != 0:
+        pytest.skip("starting Slurm needs root")
+    # munged wants no folder above its socket to be open to a group; pytest's own are not open to munged at all.
+    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    try:
+        cluster("install")
+        cluster("up", folder)
+        yield folder
+    finally:
+        cluster("down", folder)
+        shutil.rmtree(folder)
+
+
+def snakemake(folder, *options, **environment):
+    """Start Snakemake for the scores of the small study in a folder of its own."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile", "--directory", folder,
+               "--configfile", HERE / "study.yaml", "--nocolor", *options]
+    with open(folder / "snakemake.log", "w", encoding="utf-8") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment})
+
+
+def finish(process, folder):
+    assert process.wait(timeout=900) == 0, (folder / "snakemake.log").read_text()
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """Folder of the study without a cluster."""
+    folder = tmp_path_factory.mktemp("study") / "local"
+    finish(snakemake(folder, "--cores", "1"), folder)
+    return folder
+
+
+def running_jobs(environment):
+    """Slurm's numbers of the jobs that are being executed."""
+    command = ["squeue", "--noheader", "--states=RUNNING", "--format=%i"]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
+
+
+def kill_one(process, environment):
+    """Cancel the first job that runs, and tell its number."""
+    while process.poll() is None:
+        for number in running_jobs(environment)[:1]:
+            subprocess.run(["scancel", number], env=environment, check=True)
+            return number
+        time.sleep(0.2)
+    raise AssertionError("no job was ever seen running")
+
+
+@pytest.fixture(scope="module")
+def through_slurm(slurm, tmp_path_factory):
+    """Folder of the study through Slurm, and the number of the job that was killed on the way."""
+    if not version("snakemake").startswith("7."):
+        pytest.skip(f"the profile slurm7 is for Snakemake 7, found {version('snakemake')}")
+    folder = tmp_path_factory.mktemp("study") / "slurm"
+    setting = {"SLURM_CONF": str(slurm / "slurm.conf")}
+    process = snakemake(folder, "--profile", PROFILE, "--latency-wait", "10", "--group-components", "instance=2", **setting)
+    try:
+        killed = kill_one(process, {**os.environ, **setting})
+        finish(process, folder)
+    finally:
+        if process.poll() is None:
+            process.kill()
+    return folder, killed
+
+
+def finished_jobs(slurm):
+    """State of every job that Slurm has finished, by number."""
+    return dict(re.findall(r"JobId=(\d+) .*?JobState=(\w+)", (slurm / "log/jobs").read_text()))
+
+
+def test_daemons_listen_on_loopback_addresses_only(slurm):
+    listening = subprocess.run(["ss", "--no-header", "-tulnp"], check=True, capture_output=True, text=True).stdout
+    ours = [line.split()[4] for line in listening.splitlines() if any(f"pid={pid}," in line for pid in pids_of(slurm))]
+    assert len(ours) == 2
+    assert all(address.startswith("127.") for address in ours), ours
+
+
+def test_scores_equal_those_of_a_local_run_byte_for_byte(local, through_slurm):
+    """All but the column of CPU seconds, which no two runs share."""
+    tables = [pd.read_csv(folder / "results/scores.csv", dtype=str, keep_default_na=False) for folder in (local, through_slurm[0])]
+    ours, theirs = (table.drop(columns="seconds").to_csv(index=False) for table in tables)
+    assert ours == theirs
+    assert len(tables[0]) >= 2 * 2 * 4
+
+
+def test_a_killed_job_is_done_again(slurm, through_slurm):
+    folder, killed = through_slurm
+    states = finished_jobs(slurm)
+    assert states.pop(killed) == "CANCELLED"
+    assert set(states.values()) == {"COMPLETED"}
+    assert "Trying to restart" in (folder / "snakemake.log").read_text()
+
+
+def test_instances_share_slurm_jobs(slurm, through_slurm):
+    """Four instances in pairs and two cases to evaluate: four Slurm jobs, and one for the killed one."""
+    assert len(finished_jobs(slurm)) == 5
+
+
+def test_nothing_waits_or_runs_at_the_end(slurm, through_slurm):
+    waiting = subprocess.run(["squeue", "--noheader"], env={**os.environ, "SLURM_CONF": str(slurm / "slurm.conf")}, check=True,
+                             capture_output=True, text=True)
+    assert waiting.stdout == ""
+
+
+def test_daemons_are_gone_after_the_cluster_was_stopped(slurm, through_slurm):
+    """The last test: the fixture finds nothing left to stop."""
+    pids = pids_of(slurm)
+    cluster("down", slurm)
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
