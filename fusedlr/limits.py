@@ -28,14 +28,14 @@ class PenaltyLimits(NamedTuple):
     l1 : float
         Smallest l1 at which every coefficient is zero.
     fusion : float
-        Smallest fusion at which all tasks are equal.
+        Smallest fusion at which all tasks are equal, up to intercepts that are not fused.
     """
 
     l1: float
     fusion: float
 
 
-def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0):
+def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0, fuse_intercepts=True):
     """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal.
 
     The first is taken at ``fusion``, the second at ``l1`` and ``l2``; see :func:`l1_limit`
@@ -46,17 +46,17 @@ def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0
     PenaltyLimits
         A named tuple (l1, fusion).
     """
-    return PenaltyLimits(l1_limit(data, tasks, penalty_factors, fusion),
-                         fusion_limit(data, tasks, penalty_factors, l1, l2))
+    return PenaltyLimits(l1_limit(data, tasks, penalty_factors, fusion, fuse_intercepts),
+                         fusion_limit(data, tasks, penalty_factors, l1, l2, fuse_intercepts))
 
 
-def l1_limit(data, tasks, penalty_factors=None, fusion=0.0):
+def l1_limit(data, tasks, penalty_factors=None, fusion=0.0, fuse_intercepts=True):
     """Smallest l1 at which every penalized coefficient is zero.
 
     Intercepts, and features whose penalty factor is 0, are fitted first; the limit is
     what it takes to hold the others at zero against the gradient that remains. It does
-    not depend on l2. Fusion helps to hold coefficients at zero, but it also moves the
-    intercepts, so the limit can fall or rise with fusion.
+    not depend on l2. Fusion helps to hold coefficients at zero, but it also moves
+    intercepts that are fused, so the limit can fall or rise with fusion.
 
     Parameters
     ----------
@@ -64,6 +64,8 @@ def l1_limit(data, tasks, penalty_factors=None, fusion=0.0):
     tasks : TaskGraph
     penalty_factors : array_like, shape (d,), optional
     fusion : float or array_like, shape (1 + d,)
+    fuse_intercepts : bool
+        Whether fusion acts on the intercepts too.
 
     Returns
     -------
@@ -72,6 +74,7 @@ def l1_limit(data, tasks, penalty_factors=None, fusion=0.0):
     """
     factors = _factors(penalty_factors, data.n_features)
     fusion = objective.Penalty.from_values(0.0, 0.0, fusion, data.n_features).fusion
+    fusion[0] *= fuse_intercepts
     held = np.flatnonzero(factors > 0)
     if held.size == 0:
         return 0.0
@@ -80,8 +83,8 @@ def l1_limit(data, tasks, penalty_factors=None, fusion=0.0):
     return float(np.max(_smallest_l1(slopes, fusion[1 + held], tasks) / factors[held]))
 
 
-def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0):
-    """Smallest fusion at which all tasks have the same coefficients and the same intercept.
+def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fuse_intercepts=True):
+    """Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept.
 
     In a graph of several parts that no edge joins, tasks of one part are equal. The
     pooled model is fitted at l1 and l2 first; the limit is the least bound on the slope
@@ -95,6 +98,8 @@ def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0):
     tasks : TaskGraph
     penalty_factors : array_like, shape (d,), optional
     l1, l2 : float or array_like, shape (1 + d,)
+    fuse_intercepts : bool
+        Whether fusion acts on the intercepts too; if not, every task keeps its own.
 
     Returns
     -------
@@ -104,10 +109,11 @@ def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0):
     if not len(tasks.edges):
         return 0.0
     penalty = objective.Penalty.from_values(l1, l2, 0.0, data.n_features, penalty_factors)
-    params = _pooled_params(data, tasks, penalty)
+    params = _pooled_params(data, tasks, penalty, fuse_intercepts)
     slopes = _gradient(data, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
     slack = np.where(params == 0, penalty.l1[:, None], 0.0)
-    return _smallest_fusion(slopes, slack, tasks)
+    fused = slice(0 if fuse_intercepts else 1, None)
+    return _smallest_fusion(slopes[fused], slack[fused], tasks)
 
 
 def null_params(data, tasks, factors, fusion):
@@ -148,30 +154,37 @@ def _gradient(data, params):
     return objective.gradient(data, objective.loss_derivatives(data, objective.linear_predictor(data, params))[0])
 
 
-def _pooled_params(data, tasks, penalty):
-    """The fit in which all tasks of a connected part are equal."""
+def _pooled_params(data, tasks, penalty, fuse_intercepts):
+    """The fit in which all tasks of a connected part are equal, up to intercepts that are not fused."""
     params = np.empty((1 + data.n_features, data.n_tasks))
     parts = tasks.components()
     for part in range(parts.max() + 1):
         members = np.flatnonzero(parts == part)
-        params[:, members] = _pooled_column(_stacked(data, members), penalty, len(members))
+        column = _pooled_column(_stacked(data, members, fuse_intercepts), penalty, len(members))
+        params[:, members] = column[:len(params)]
+        params[0, members] += np.append(0.0, column[len(params):])  # beside 0 nothing is left where they are fused
     return params
 
 
 def _pooled_column(data, penalty, n_members):
-    """The fit of one pooled task, shape (1 + d, 1)."""
-    l1, l2 = n_members * penalty.l1, n_members * penalty.l2
+    """The fit of one pooled task: intercept, coefficients, and the unpenalized shifts that ``_stacked`` put last."""
+    shifts = np.zeros(1 + data.n_features - len(penalty.l1))
+    l1, l2 = (np.append(n_members * rows, shifts) for rows in (penalty.l1, penalty.l2))
     if not l1.any() and not l2.any():
         if 1 + data.n_features < data.n_rows / n_members:
             return fit_pattern(data, np.arange(1 + data.n_features)[:, None]).params
-        l2 = np.append(0.0, np.full(data.n_features, _ALMOST_ZERO * np.mean(data.weights.T @ data.X**2) / 4))
+        d = len(penalty.l1) - 1
+        l2[1:1 + d] = _ALMOST_ZERO * np.mean(data.weights.T @ data.X[:, :d]**2) / 4
     return _solve(data, objective.Penalty(l1, l2, np.zeros_like(l1)), TaskGraph.chain(1))
 
 
-def _stacked(data, members):
-    """All labels of some tasks as one task."""
+def _stacked(data, members, fuse_intercepts):
+    """All labels of some tasks as one task; where intercepts are not fused, with a column for each task but the first."""
     columns = [getattr(data, name)[:, members].T.reshape(-1, 1) for name in ("signs", "weights", "offset")]
-    return objective.Data(np.tile(data.X, (len(members), 1)), *columns)
+    X = np.tile(data.X, (len(members), 1))
+    if not fuse_intercepts:
+        X = np.hstack([X, np.repeat(np.eye(len(members))[:, 1:], data.n_rows, axis=0)])
+    return objective.Data(X, *columns)
 
 
 def _solve(data, penalty, tasks):
