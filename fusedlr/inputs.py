@@ -426,8 +426,11 @@ def factors_by_name(factors, features):
     return np.array([given.get(name, 1.0) for name in features])
 
 
-def penalty_by_name(argument, value, names):
-    """A penalty as a number or as an array, intercept first; names that a Series leaves out are an error."""
+def penalty_by_name(argument, value, names, needs_intercept):
+    """A penalty as a number or as an array, intercept first; names that a Series leaves out are an error.
+
+    Only a penalty that does not need the intercept may leave it out, and has 0 there.
+    """
     if value is None:
         raise TypeError(f"{argument} must be a number, a vector or a Series, found None; use 0 for no penalty")
     if isinstance(value, (str, bytes)):
@@ -435,11 +438,11 @@ def penalty_by_name(argument, value, names):
     if not isinstance(value, (pd.Series, Mapping)):
         return value
     given = _by_name(argument, value, names)
-    if argument != "fusion":
+    if not needs_intercept:
         given.setdefault(names[0], 0.0)
     absent = [name for name in names if name not in given]
     if absent:
-        raise ValueError(f"{argument} by name must name every feature{' and the intercept' * (argument == 'fusion')}; "
+        raise ValueError(f"{argument} by name must name every feature{' and the intercept' * needs_intercept}; "
                          f"missing are {absent[:4]}")
     return [given[name] for name in names]
 

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ class FusedLogit:
     log-likelihood plus ``l1`` times the absolute coefficients, ``l2 / 2`` times
     their squares and ``fusion`` times the absolute differences between neighbouring
     tasks. Coefficients come out exactly zero, and exactly equal between neighbours.
-    The model adds its own intercept, which is fused but never shrunk.
+    The model adds its own intercepts, which are fused (unless told otherwise) but never shrunk.
 
     Parameters
     ----------
@@ -48,6 +49,11 @@ class FusedLogit:
         Divide each feature by its standard deviation (divisor n) before penalties
         act; results come back on the original scale. Features are not centred:
         that would move their effect into the intercepts, which are fused too.
+    fuse_intercepts : bool
+        Whether ``fusion`` acts on the intercepts too, as in the paper. With False it
+        acts on features only. Choose False where tasks differ in how common yes is for
+        reasons that are no news, as with thresholds of one ordered outcome: tied
+        intercepts would force other coefficients to imitate the base rates.
 
     Attributes
     ----------
@@ -78,14 +84,16 @@ class FusedLogit:
     (4, 4)
     """
 
-    def __init__(self, endog, exog, tasks="chain", weights=None, offset=None, penalty_factors=None, standardize=False):
+    def __init__(self, endog, exog, tasks="chain", weights=None, offset=None, penalty_factors=None, standardize=False,
+                 fuse_intercepts=True):
         outcomes, design = read_endog(endog), read_exog(exog)
         _refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels
         self.exog_names, self.constant = design.names, design.constant
         self.index = design.index if outcomes.index is None else outcomes.index
         self.tasks = _task_graph(tasks, outcomes.names)
-        self.standardize = _checked_flag(standardize)
+        self.standardize = _checked_flag("standardize", standardize)
+        self.fuse_intercepts = _checked_flag("fuse_intercepts", fuse_intercepts)
         self.scale = _scale(design.X) if standardize else np.ones(design.X.shape[1])
         self._data = Data.from_arrays(design.X / self.scale if standardize else design.X, outcomes.Y,
                                       aligned("weights", weights, self.index, outcomes.names),
@@ -124,7 +132,7 @@ class FusedLogit:
         return model
 
     @classmethod
-    def from_ordered(cls, endog, exog, levels=None, **kwargs):
+    def from_ordered(cls, endog, exog, levels=None, fuse_intercepts=False, **kwargs):
         """A model of one ordered outcome: one task "above this level" for each level but the last, in a chain.
 
         Parameters
@@ -135,19 +143,24 @@ class FusedLogit:
         exog : array_like, shape (n, d)
         levels : sequence, optional
             The levels, lowest first; needed unless ``endog`` carries an order itself.
+        fuse_intercepts : bool
+            False unless told otherwise, other than in ``FusedLogit``: fewer rows are above
+            a higher level by construction, so there is nothing to learn from pulling the
+            intercepts together. Tied intercepts would make features imitate the thresholds.
         **kwargs
             The other arguments of ``FusedLogit``.
 
         Notes
         -----
         With levels low < mid < high the tasks are ``>low`` (mid or high) and ``>mid``
-        (high). Where all tasks share every coefficient but the intercept, this is the
-        proportional-odds model's structure; ``fusion`` decides how far to go there.
+        (high). With a large ``fusion`` all tasks share every coefficient but the
+        intercept, which is the proportional-odds model's structure; ``fusion`` decides
+        how far to go there.
         """
         outcome = read_ordered(endog, levels)
         if not isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame) and len(exog) == len(outcome):
             outcome.index = exog.index
-        return cls(outcome, exog, **kwargs)
+        return cls(outcome, exog, fuse_intercepts=fuse_intercepts, **kwargs)
 
     def with_rows(self, rows):
         """The same model on some of the rows, in the order given; a row may come more than once.
@@ -214,15 +227,17 @@ class FusedLogit:
 
     def penalty(self, l1, l2, fusion):
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
-        values = [penalty_by_name(name, value, self.exog_names)
-                  for name, value in (("l1", l1), ("l2", l2), ("fusion", fusion))]
-        return Penalty.from_values(*values, len(self.exog_names) - 1, self.penalty_factors)
+        values = [penalty_by_name(name, value, self.exog_names, needs_intercept)
+                  for name, value, needs_intercept in (("l1", l1, False), ("l2", l2, False),
+                                                       ("fusion", fusion, self.fuse_intercepts))]
+        penalty = Penalty.from_values(*values, len(self.exog_names) - 1, self.penalty_factors)
+        return penalty if self.fuse_intercepts else _with_free_intercepts(penalty, by_row=np.ndim(values[2]) > 0)
 
     def penalty_limits(self):
         """Penalties beyond which nothing changes; see ``tuning.penalty_limits``."""
         from .tuning import penalty_limits
 
-        return penalty_limits(self.data, self.tasks, self.penalty_factors)
+        return penalty_limits(self.data, self.tasks, self.penalty_factors, fuse_intercepts=self.fuse_intercepts)
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
 
@@ -232,7 +247,8 @@ class FusedLogit:
         Parameters
         ----------
         l1, l2, fusion : float, array_like of shape (1 + d,), or Series by feature name
-            Not negative. In a vector the intercept comes first; its l1 and l2 are 0.
+            Not negative. In a vector the intercept comes first; its l1 and l2 are 0, and so
+            is its fusion where ``fuse_intercepts=False``.
         method : "newton" or "admm"
             The fast solver, or the paper's own algorithm (chains and rings only).
         tol : float
@@ -356,10 +372,18 @@ def _task_graph(tasks, names):
     return graph
 
 
-def _checked_flag(standardize):
-    if not isinstance(standardize, (bool, np.bool_)):
-        raise TypeError(f"standardize must be True or False, found {standardize!r}")
-    return bool(standardize)
+def _checked_flag(name, flag):
+    if not isinstance(flag, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, found {flag!r}")
+    return bool(flag)
+
+
+def _with_free_intercepts(penalty, by_row):
+    """The same penalties without fusion of the intercepts; a vector (``by_row``) must say so itself."""
+    if by_row and penalty.fusion[0] != 0:
+        raise ValueError(f"fusion of const (the first number) must be 0 in a model with fuse_intercepts=False, found "
+                         f"{penalty.fusion[0]:g}; build the model with fuse_intercepts=True to fuse intercepts too")
+    return replace(penalty, fusion=np.append(0.0, penalty.fusion[1:]))
 
 
 def _scale(X):
@@ -372,10 +396,12 @@ def _warn_one_class(model):
     data = model.data
     seen_yes = ((data.signs > 0) & (data.weights > 0)).any(axis=0)
     seen_no = ((data.signs < 0) & (data.weights > 0)).any(axis=0)
+    advice = ("only its neighbours tell it anything; drop the task, or raise fusion" if model.fuse_intercepts else
+              "its intercept has no finite best value; drop the task, or fuse intercepts (fuse_intercepts=True)")
     for name, labels, yes, no in zip(model.endog_names, model.labels, seen_yes, seen_no):
         if not (yes and no):
-            warnings.warn(f"task {name!r}: every observed label is {labels[int(yes)]!r}; only its neighbours tell it "
-                          "anything; drop the task, or raise fusion", OneClassWarning, stacklevel=3)
+            warnings.warn(f"task {name!r}: every observed label is {labels[int(yes)]!r}; {advice}", OneClassWarning,
+                          stacklevel=3)
 
 
 def _warn_status(solution, tol):
@@ -384,6 +410,6 @@ def _warn_status(solution, tol):
                       f"{solution.gap:.1e}, asked was tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
                       "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
-        warnings.warn("some task's labels are separated by its features, so that no finite minimiser exists at these "
-                      "penalties; coefficients are large and arbitrary in size; use a positive l2 or l1",
-                      SeparationWarning, stacklevel=3)
+        warnings.warn("some task's labels are separated by its features, or all the same, so that no finite minimiser "
+                      "exists at these penalties; its values are large and arbitrary in size; use a positive l2 or l1, "
+                      "and drop tasks whose labels are all the same", SeparationWarning, stacklevel=3)

@@ -8,8 +8,9 @@ eta = offset + [1, X] B, the objective is
     + sum_l fusion_l * sum_edges weight_jk * |B_lj - B_lk|
 
 It is a sum over rows and tasks, not a mean. The intercept row carries no l1 and no
-l2, but it is fused. In the paper's letters l1, l2 and fusion are lambda1, lambda2
-and nu; glmnet's lambda is (l1 + l2) / n.
+l2, but it is fused, unless a model leaves its intercepts free (``fusion[0]`` is 0). In
+the paper's letters l1, l2 and fusion are lambda1, lambda2 and nu; glmnet's lambda is
+(l1 + l2) / n.
 
 Shapes, everywhere in this package: n rows, d features, t tasks; X is (n, d) without
 a column of ones; anything per observation and task is (n, t); anything per

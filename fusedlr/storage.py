@@ -104,6 +104,7 @@ def _page(results):
         "kind": KIND, "format": FORMAT, "fusedlr": __version__,
         "endog_names": model.endog_names, "exog_names": model.exog_names, "labels": model.labels,
         "task_names": model.tasks.names, "constant": model.constant, "standardize": model.standardize,
+        "fuse_intercepts": model.fuse_intercepts,
         "formula": None if model.formula is None else _formula_page(model.formula),
         "solution": {"objective": solution.objective, "gap": solution.gap, "status": solution.status,
                      "iterations": solution.iterations},
@@ -158,6 +159,7 @@ def _model(page, arrays, formula):
     model.endog_names, model.exog_names = _names(page["endog_names"]), _names(page["exog_names"])
     model.labels = [tuple(pair) for pair in page["labels"]]
     model.constant, model.standardize = page["constant"], page["standardize"]
+    model.fuse_intercepts = page.get("fuse_intercepts", True)  # the first files knew nothing else
     model.scale, model.penalty_factors = arrays["scale"], arrays.get("penalty_factors")
     edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
     model.tasks = TaskGraph(edges, len(model.endog_names), page["task_names"])

@@ -220,10 +220,11 @@ def _reading_notes(results):
         ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
     elif not tasks.is_chain:
         ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."
+    fused = "fused but not shrunk" if results.penalty.fusion[0] > 0 else "neither fused nor shrunk"
     return [
         ties if tasks.n_tasks > 1 else f"{ZERO} is exactly zero.",
         "Coefficients are shrunken: no standard errors, no p-values; see refit() and bootstrap().",
-        "Penalties are added to the sum over rows; intercepts are fused but not shrunk."
+        f"Penalties are added to the sum over rows; intercepts are {fused}."
         + " Penalties act on features divided by their standard deviation." * results.model.standardize,
     ]
 
@@ -231,7 +232,7 @@ def _reading_notes(results):
 def _status_notes(results):
     if results.status == "separated":
         return ["SEPARATED: no finite minimiser exists at these penalties; sizes of coefficients are arbitrary. "
-                "Use a positive l1 or l2."]
+                "Use a positive l1 or l2, and drop tasks whose labels are all the same."]
     if results.status == "not_converged":
         return [f"NOT CONVERGED: the duality gap is above the tolerance of {results.tol:.1e}. Raise max_iter or tol."]
     return []

@@ -110,14 +110,14 @@ def stratified_folds(data, folds, seed):
     return fold
 
 
-def default_penalties(data, tasks, penalty_factors=None):
+def default_penalties(data, tasks, penalty_factors=None, fuse_intercepts=True):
     """A grid of penalties that suits the data: 10 of l1, 3 of l2, 9 of fusion.
 
     l1 falls from the smallest that leaves no coefficient to a thousandth of it (a
     hundredth where there are not more rows than features). l2 is 0, and 3 % and 30 % of
     the mean curvature of the loss in one coefficient, which shrinks a coefficient of a
     lone feature by about as much. fusion is 0, then rises over three powers of ten to the
-    smallest that ties all tasks, intercepts too, at three values of l1.
+    smallest that ties all tasks (intercepts too, where these are fused), at three values of l1.
 
     Returns
     -------
@@ -128,7 +128,8 @@ def default_penalties(data, tasks, penalty_factors=None):
     top = l1_limit(data, tasks, factors)
     l1 = top * np.geomspace(1.0, 1e-3 if data.n_rows > data.n_features else 1e-2, 10) if top else np.zeros(1)
     l2 = _mean_curvature(data, tasks, factors) * np.array([0.0, 0.03, 0.3])
-    tie = max(fusion_limit(data, tasks, factors, value) for value in l1[[0, len(l1) // 2, -1]])
+    some = l1[[0, len(l1) // 2, -1]]
+    tie = max(fusion_limit(data, tasks, factors, value, fuse_intercepts=fuse_intercepts) for value in some)
     fusion = np.append(0.0, tie * np.geomspace(1e-3, 1.0, 8)) if tie else np.zeros(1)
     return {"l1": l1, "l2": l2 if l2.any() else np.zeros(1), "fusion": fusion}
 
@@ -287,9 +288,13 @@ class _FoldScores:
 
     @classmethod
     def compute(cls, model, lists, labels, tol, n_jobs, progress):
+        from .grid import fit_points
+
         points = np.array(list(product(*lists.values())))
+        fit = partial(fit_points, tasks=model.tasks, points=points, penalty_factors=model.penalty_factors, tol=tol,
+                      fuse_intercepts=model.fuse_intercepts)
         names = np.unique(labels)
-        work = partial(_score_fold, model.data, model.tasks, points, model.penalty_factors, tol, labels)
+        work = partial(_score_fold, fit, model.data, labels)
         weights, error, logloss = zip(*run(work, names, n_jobs, progress, "folds"))
         # A fold without observed labels says nothing.
         seen = np.array(weights) > 0
@@ -303,12 +308,10 @@ class _FoldScores:
         return np.sqrt(spread / max(len(self.weights) - 1, 1))
 
 
-def _score_fold(data, tasks, points, penalty_factors, tol, labels, fold):
+def _score_fold(fit, data, labels, fold):
     """Total weight, error and log-loss of one fold by the fits on all others."""
-    from .grid import fit_points
-
     train, held = _rows(data, labels != fold), _rows(data, labels == fold)
-    params = fit_points(train, tasks, points, penalty_factors=penalty_factors, tol=tol)[0]
+    params = fit(train)[0]
     held_out = (params, held.signs > 0, held.X, held.offset, held.weights)
     return held.weights.sum(), validation_error(*held_out), validation_logloss(*held_out)
 
@@ -333,7 +336,8 @@ def _warn_chosen(found):
     point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
     if status == "separated":
         warnings.warn(f"the chosen fit ({point}) has no finite minimiser: some task's labels are separated by its "
-                      "features; leave l1 = l2 = 0 out of the grid", SeparationWarning, stacklevel=4)
+                      "features, or all the same; leave l1 = l2 = 0 out of the grid, and drop tasks whose labels are "
+                      "all the same", SeparationWarning, stacklevel=4)
     elif status != "optimal":
         warnings.warn(f"the chosen fit ({point}) stopped before its duality gap reached tol; fit it again with a "
                       "larger max_iter, or raise tol", ConvergenceWarning, stacklevel=4)
@@ -383,7 +387,9 @@ def _given_folds(data, folds):
 def _penalty_lists(model, given):
     """Each penalty as a list; those not given from the default grid."""
     missing = [name for name in PENALTIES if given[name] is None]
-    standard = default_penalties(model.data, model.tasks, model.penalty_factors) if missing else {}
+    standard = {}
+    if missing:
+        standard = default_penalties(model.data, model.tasks, model.penalty_factors, model.fuse_intercepts)
     return {name: standard[name] if name in missing else _as_list(name, given[name]) for name in PENALTIES}
 
 

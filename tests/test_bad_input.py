@@ -88,6 +88,7 @@ BAD_OPTIONS = {
     "penalty_factors: text": ({"penalty_factors": ["a", "b", "c"]}, TypeError, "penalty_factors.*numbers"),
     "penalty_factors: unknown": ({"penalty_factors": {"height": 2}}, ValueError, "penalty_factors.*'height'.*'age'"),
     "standardize: a word": ({"standardize": "yes"}, TypeError, "standardize.*True or False.*'yes'"),
+    "fuse_intercepts: a number": ({"fuse_intercepts": 0}, TypeError, "fuse_intercepts.*True or False.*0"),
     "a keyword typed wrong": ({"wieghts": np.ones(30)}, TypeError, "wieghts"),
 }
 
@@ -169,6 +170,12 @@ def test_bad_options_are_refused(bad, kind, message):
 def test_bad_arguments_of_fit_are_refused(bad, kind, message):
     with pytest.raises(kind, match=message):
         FusedLogit(Y, X).fit(**{"l1": 1.0, "l2": 0.1, "fusion": 1.0, **bad})
+
+
+@pytest.mark.parametrize("fusion", [np.ones(4), pd.Series(1.0, ["const", *X.columns])], ids=["vector", "Series"])
+def test_fusion_of_intercepts_that_are_not_fused_is_refused(fusion):
+    with pytest.raises(ValueError, match="fusion of const.*must be 0.*fuse_intercepts=False, found 1;.*True"):
+        FusedLogit(Y, X, fuse_intercepts=False).fit(1.0, 0.1, fusion)
 
 
 @rows(BAD_FORMULA)

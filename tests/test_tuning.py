@@ -112,6 +112,7 @@ FACTORS = {"plain": None, "factors": np.array([1.0, 2.0, 0.5, 0.0, 1.0])}
 
 each_graph = pytest.mark.parametrize("tasks", GRAPHS.values(), ids=GRAPHS)
 each_factor = pytest.mark.parametrize("factors", FACTORS.values(), ids=FACTORS)
+fused_or_free = pytest.mark.parametrize("fuse_intercepts", [True, False], ids=["fused intercepts", "free intercepts"])
 
 
 @pytest.fixture(scope="module")
@@ -123,29 +124,36 @@ def data():
     return Data.from_arrays(X, Y, rng.integers(1, 3, size=120).astype(float), rng.normal(size=120) * 0.3)
 
 
-def solve(data, tasks, l1, l2, fusion, factors):
+def solve(data, tasks, l1, l2, fusion, factors, fuse_intercepts=True):
     from fusedlr.newton import solve_newton
 
+    fusion = fusion * np.r_[float(fuse_intercepts), np.ones(5)]
     return solve_newton(data, Penalty.from_values(l1, l2, fusion, 5, factors), tasks, tol=1e-10, max_iter=1000).params
 
 
 @each_graph
 @each_factor
-@pytest.mark.parametrize("fusion", [0.0, 1.5])
-def test_at_the_l1_limit_every_coefficient_is_zero_and_just_below_one_is_not(data, tasks, factors, fusion):
-    limit = l1_limit(data, tasks, factors, fusion)
+@pytest.mark.parametrize(("fusion", "fuse_intercepts"), [(0.0, True), (1.5, True), (1.5, False)])
+def test_at_the_l1_limit_every_coefficient_is_zero_and_just_below_one_is_not(data, tasks, factors, fusion,
+                                                                             fuse_intercepts):
+    limit = l1_limit(data, tasks, factors, fusion, fuse_intercepts)
     held = slice(1, None) if factors is None else 1 + np.flatnonzero(factors)
-    assert not solve(data, tasks, 1.0005 * limit, 0.3, fusion, factors)[held].any()
-    assert solve(data, tasks, 0.9995 * limit, 0.3, fusion, factors)[held].any()
+    assert not solve(data, tasks, 1.0005 * limit, 0.3, fusion, factors, fuse_intercepts)[held].any()
+    assert solve(data, tasks, 0.9995 * limit, 0.3, fusion, factors, fuse_intercepts)[held].any()
 
 
 @each_graph
 @each_factor
 @pytest.mark.parametrize(("l1", "l2"), [(0.0, 0.0), (0.0, 2.0), (8.0, 1.0)])
-def test_at_the_fusion_limit_all_tasks_are_equal_and_just_below_they_are_not(data, tasks, factors, l1, l2):
-    limit = fusion_limit(data, tasks, factors, l1, l2)
-    assert not tasks.differences(solve(data, tasks, l1, l2, 1.0005 * limit, factors)).any()
-    assert tasks.differences(solve(data, tasks, l1, l2, 0.9995 * limit, factors)).any()
+@fused_or_free
+def test_at_the_fusion_limit_all_tasks_are_equal_and_just_below_they_are_not(data, tasks, factors, l1, l2,
+                                                                             fuse_intercepts):
+    limit = fusion_limit(data, tasks, factors, l1, l2, fuse_intercepts)
+    rows = slice(0 if fuse_intercepts else 1, None)
+    above, below = (solve(data, tasks, l1, l2, share * limit, factors, fuse_intercepts) for share in (1.0005, 0.9995))
+    assert not tasks.differences(above[rows]).any()
+    assert tasks.differences(below[rows]).any()
+    assert fuse_intercepts or tasks.differences(above[:1]).all()
 
 
 @each_graph
@@ -162,14 +170,16 @@ def test_limits_by_sets_of_tasks_equal_those_by_linear_programs(tasks, monkeypat
     np.testing.assert_allclose(limits._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
 
 
-def test_a_large_tree_takes_the_programs_and_gets_its_limit():
+@fused_or_free
+def test_a_large_tree_takes_the_programs_and_gets_its_limit(fuse_intercepts):
     rng = np.random.default_rng(3)
     tasks = TaskGraph([(k, (k - 1) // 2) for k in range(1, 15)], 15)
     X = rng.normal(size=(60, 5))
     data = Data.from_arrays(X, (X[:, :1] + rng.normal(size=(60, 15)) > 0).astype(float))
-    limit = fusion_limit(data, tasks, l1=2.0)
-    assert not np.ptp(solve(data, tasks, 2.0, 0.0, 1.0005 * limit, None), axis=1).any()
-    assert np.ptp(solve(data, tasks, 2.0, 0.0, 0.9995 * limit, None), axis=1).any()
+    limit = fusion_limit(data, tasks, l1=2.0, fuse_intercepts=fuse_intercepts)
+    rows = slice(0 if fuse_intercepts else 1, None)
+    assert not np.ptp(solve(data, tasks, 2.0, 0.0, 1.0005 * limit, None, fuse_intercepts)[rows], axis=1).any()
+    assert np.ptp(solve(data, tasks, 2.0, 0.0, 0.9995 * limit, None, fuse_intercepts)[rows], axis=1).any()
 
 
 def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
@@ -177,19 +187,29 @@ def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
     assert l1_limit(data, TaskGraph.chain(4), np.zeros(5)) == 0.0
 
 
-def test_both_limits_come_as_a_named_pair(data):
-    pair = tuning.penalty_limits(data, GRAPHS["chain"], l2=1.0)
-    assert pair.l1 == l1_limit(data, GRAPHS["chain"])
-    assert pair.fusion == fusion_limit(data, GRAPHS["chain"], l2=1.0)
+@fused_or_free
+def test_both_limits_come_as_a_named_pair(data, fuse_intercepts):
+    pair = tuning.penalty_limits(data, GRAPHS["chain"], l2=1.0, fusion=2.0, fuse_intercepts=fuse_intercepts)
+    assert pair.l1 == l1_limit(data, GRAPHS["chain"], fusion=2.0, fuse_intercepts=fuse_intercepts)
+    assert pair.fusion == fusion_limit(data, GRAPHS["chain"], l2=1.0, fuse_intercepts=fuse_intercepts)
 
 
-def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data):
-    grid = tuning.default_penalties(data, GRAPHS["chain"])
+@fused_or_free
+def test_where_rows_are_few_the_fusion_limit_is_finite(fuse_intercepts):
+    rng = np.random.default_rng(5)
+    data = Data.from_arrays(rng.normal(size=(12, 30)), rng.integers(0, 2, size=(12, 3)))
+    assert 0 < fusion_limit(data, TaskGraph.chain(3), fuse_intercepts=fuse_intercepts) < 1e3
+
+
+@fused_or_free
+def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data, fuse_intercepts):
+    grid = tuning.default_penalties(data, GRAPHS["chain"], fuse_intercepts=fuse_intercepts)
     assert [len(grid[name]) for name in ("l1", "l2", "fusion")] == [10, 3, 9]
     assert not solve(data, GRAPHS["chain"], 1.0005 * grid["l1"][0], 0.0, 0.0, None)[1:].any()
     assert solve(data, GRAPHS["chain"], grid["l1"][-1], 0.0, 0.0, None)[1:].all()
     for l1 in grid["l1"][[0, 5, 9]]:
-        assert not np.ptp(solve(data, GRAPHS["chain"], l1, 0.0, 1.0005 * grid["fusion"][-1], None), axis=1).any()
+        tied = solve(data, GRAPHS["chain"], l1, 0.0, 1.0005 * grid["fusion"][-1], None, fuse_intercepts)
+        assert not np.ptp(tied[0 if fuse_intercepts else 1:], axis=1).any()
 
 
 # ---- cross-validation -----------------------------------------------------------------------------------------------
