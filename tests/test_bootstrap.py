@@ -25,7 +25,7 @@ class Machine:
         (folder / "bin").mkdir()
         (folder / "workflow").mkdir()
         shutil.copy(BOOTSTRAP, folder / "workflow")
-        self.command("dpkg-query", "echo installed")
+        self.lacks_packages()
         self.command("apt-get", 'echo "$@" >>asked; exit 1')
         self.command("sudo", "exit 1")
         self.command("id", "echo 1000")
@@ -35,6 +35,10 @@ class Machine:
         path = self.folder / "bin" / name
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o755)
+
+    def lacks_packages(self, *names):
+        absent = "".join(f"{name}) ;; " for name in names)
+        self.command("dpkg-query", f'for name; do case $name in {absent} *) echo "installed $name" ;; esac; done')
 
     def setup(self, *options, **settings):
         return subprocess.run(
@@ -110,7 +114,7 @@ def test_release_of_rpy2_fits_r(machine, r, rpy2):
 
 
 def test_missing_packages_are_named_where_nobody_may_install_them(machine):
-    machine.command("dpkg-query", 'case "$*" in *glmnet | *pandoc) exit 1 ;; *) echo installed ;; esac')
+    machine.lacks_packages("r-cran-glmnet", "pandoc")
     done = machine.setup(FUSEDLR_ROUTE="debian")
     assert done.returncode == 1
     assert "apt-get install --no-install-recommends pandoc r-cran-glmnet\n" in done.stderr
@@ -120,7 +124,7 @@ def test_missing_packages_are_named_where_nobody_may_install_them(machine):
 
 def test_root_installs_what_is_missing_and_failure_is_told(machine):
     machine.command("id", "echo 0")
-    machine.command("dpkg-query", 'case "$*" in *pandoc) echo config-files ;; *) echo installed ;; esac')
+    machine.lacks_packages("pandoc")
     done = machine.setup(FUSEDLR_ROUTE="index")
     assert done.returncode == 1
     assert "apt-get could not install them" in done.stderr
