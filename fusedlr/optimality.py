@@ -179,6 +179,10 @@ class _Groups:
         slopes = columns.T @ (data.weights * data.signs * a)
         return np.where(self.member, slopes, 0.0).sum(axis=1) - self.target
 
+    def load(self, data, columns, a):
+        """Sum of the sizes of what ``miss`` adds up, the measure of its rounding error, shape (g,)."""
+        return np.where(self.member, np.abs(columns).T @ (data.weights * a), 0.0).sum(axis=1)
+
     def normal_matrix(self, columns, curvature):
         """Inner products of the equalities in the metric of the curvature, shape (g, g)."""
         matrix = np.zeros((len(self.row), len(self.row)))
@@ -287,17 +291,16 @@ def _meet(data, a, groups):
         return a
     columns = groups.columns(data)
     a = np.where(_forced_to_zero(data, columns, groups), 0.0, a)
-    scale = np.abs(columns).T @ data.weights
-    allowed = 1e-13 * np.where(groups.member, scale, 0.0).sum(axis=1)
-    for _ in range(6):
-        miss = groups.miss(data, columns, a)
-        if (np.abs(miss) <= allowed).all():
-            return a if a.any() else None
+    for _ in range(8):
+        miss, rounding = groups.miss(data, columns, a), groups.load(data, columns, a)
+        if (np.abs(miss) <= 2e-16 * rounding).all():
+            break
         step = _solve(groups.normal_matrix(columns, data.weights * a * (1.0 - a)), miss)
         a = a - data.signs * a * (1.0 - a) * groups.combine(columns, step)
         if not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1):
             return None
-    return None
+    met = (np.abs(groups.miss(data, columns, a)) <= 1e-14 * groups.load(data, columns, a)).all()
+    return a if met and a.any() else None
 
 
 def _forced_to_zero(data, columns, groups):
@@ -574,5 +577,5 @@ def _row_gauge(c, l1, reach, tasks):
     if answer.x is None:
         return np.inf
     v = answer.x[:-1] * scale
-    need = [(np.abs(v) / reach).max()]
+    need = [(np.abs(v) / reach).max(initial=0.0)]
     return max(need + ([np.abs(c - v @ D).max() / l1] if l1 > 0 else []))
