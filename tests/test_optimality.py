@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss, loss_derivatives, objective
-from fusedlr.optimality import _largest_gauge, _least_rest, certify, kkt_violation
+from fusedlr.optimality import _largest_gauge, _least_rest, _meet, _sum_groups, certify, kkt_violation
 from fusedlr.tasks import TaskGraph
 
 
@@ -171,6 +171,18 @@ def test_huge_margins_give_finite_numbers(offset):
     proof = certify(data, rng.normal(size=(3, 3)), Penalty.from_values(1.0, 0.1, 1.0, 2), graph("ring", 3))
     assert np.isfinite([proof.objective, proof.dual, proof.gap, proof.kkt]).all()
     assert proof.gap >= 0
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 0.1])
+def test_slopes_without_penalty_balance_to_the_last_digit(size):
+    """A miss is multiplied by the minimiser's intercept, which is large where the dual point is small."""
+    data, rng = problem(9)
+    penalty, tasks = Penalty.from_values(1.0, 0.0, 1.0, 2, [0.0, 1.0]), TaskGraph.chain(3)
+    a = _meet(data, size * rng.uniform(0.5, 1.5, data.signs.shape), _sum_groups(penalty, tasks))
+    assert a is not None and a.min() >= 0 and a.max() <= 1
+    terms = data.weights * data.signs * a
+    assert abs(terms.sum()) <= 1e-14 * np.abs(terms).sum()
+    assert abs((data.X[:, :1] * terms).sum()) <= 1e-14 * np.abs(data.X[:, :1] * terms).sum()
 
 
 @cache
