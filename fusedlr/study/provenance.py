@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import fusedlr
+from fusedlr.newton import FLOOR
 from fusedlr.study.models import FUSION, L1, L2
 
 __all__ = ["provenance"]
@@ -30,6 +31,7 @@ def provenance(config, boosted=None):
         "commit": _commit(),
         "config": config,
         "grid": {"l1": L1, "l2": L2, "fusion": FUSION},
+        "constant of the separable rule": FLOOR,
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count(),

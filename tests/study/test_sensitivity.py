@@ -1,0 +1,45 @@
+"""Open readings are tried on the same instances and summed up in words."""
+
+import numpy as np
+import pandas as pd
+
+from fusedlr.study.sensitivity import FLOORS, separable_errors, summarise
+from fusedlr.study.simulate import simulate
+
+
+def test_the_tie_break_is_always_reported(scores):
+    table = summarise(scores)
+    assert table["reading"].tolist() == ["tie-break of the choice"]
+    assert "100% (ties: smallest l2)" in table.loc[0, "otherwise"]
+
+
+def test_other_noise_is_compared_on_its_own_instances(scores):
+    noise = scores[scores["case"].isin(["e", "f"]) & (scores["instance"] <= 2)].copy()
+    row = summarise(scores, noise=noise).iloc[1]
+    assert row["instances"] == 4
+    assert "same sign in 100% of the cells" in row["otherwise"]
+    assert row["ours"].removeprefix("mean gain of (i) over (iii): ") in row["otherwise"]
+
+
+def test_other_constants_of_the_separable_rule_are_listed(scores):
+    rows = [{"case": "a", "instance": 1, "size": 25, "floor": floor, "status": "separated", "test_error": error}
+            for floor, error in zip(FLOORS, (0.1, 0.2, 0.3))]
+    table = summarise(scores, separable=pd.DataFrame(rows))
+    assert table["otherwise"].tolist()[1:] == [f"0.1000 (constant {FLOORS[0]:g})", f"0.3000 (constant {FLOORS[2]:g})"]
+    assert table.loc[1, "ours"].startswith(f"mean test error of (iv) 0.2000 (constant {FLOORS[1]:g})")
+
+
+def test_small_bags_are_compared_with_the_default_at_the_same_size(scores):
+    boosted = pd.DataFrame({"case": ["a"], "instance": [1], "size": [25], "test_error": [0.25]})
+    row = summarise(scores, boosted=boosted).iloc[1]
+    ours = scores[(scores["case"] == "a") & (scores["instance"] == 1) & (scores["size"] == 25)].set_index("model")
+    assert f"(v) {ours.loc['adaboost', 'test_error']:.4f}" in row["ours"]
+    assert "(v) 0.2500" in row["otherwise"]
+
+
+def test_unpenalized_errors_by_constant():
+    table = separable_errors(simulate("d", 1, seed=1), [25], tol=1e-6)
+    assert table["floor"].tolist() == list(FLOORS)
+    assert set(table["status"]) == {"separated"}
+    assert table["test_error"].between(0, 0.6).all()
+    assert np.ptp(table["test_error"]) < 0.05
