@@ -23,7 +23,8 @@ def tasks_of(name, t, weights=None):
     return plain if weights is None else TaskGraph([(j, k, w) for (j, k), w in zip(plain.edges, weights)], t)
 
 
-PENALTIES = [(1.0, 0.1, 0.5), (1.0, 0.0, 1.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.0), (0.0, 0.0, 0.5), (0.0, 0.0, 0.0), (0.2, 0.0, 20.0)]
+PENALTIES = [(1.0, 0.1, 0.5), (1.0, 0.0, 1.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.0), (0.0, 0.0, 0.5),
+             (0.0, 0.0, 0.0), (0.2, 0.0, 20.0)]
 
 
 @pytest.mark.parametrize("name", ["chain", "ring"])
@@ -118,9 +119,10 @@ def test_the_step_to_the_pattern_does_not_cost_objective():
 
 def test_no_fusion_equals_separate_fits():
     X, Y, _ = arrays(8)
-    together = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 0.0, 6), TaskGraph.chain(4), tol=1e-12)
+    penalty = Penalty.from_values(0.5, 0.2, 0.0, 6)
+    together = solve_admm(Data.from_arrays(X, Y), penalty, TaskGraph.chain(4), tol=1e-12)
     for k in range(4):
-        alone = solve_admm(Data.from_arrays(X, Y[:, k]), Penalty.from_values(0.5, 0.2, 0.0, 6), TaskGraph.chain(1), tol=1e-12)
+        alone = solve_admm(Data.from_arrays(X, Y[:, k]), penalty, TaskGraph.chain(1), tol=1e-12)
         np.testing.assert_allclose(together.params[:, k], alone.params[:, 0], atol=1e-5)
 
 
@@ -165,7 +167,8 @@ def test_separated_data_without_penalty_stop_and_say_so(fusion):
     rng = np.random.default_rng(13)
     X = rng.normal(size=(30, 3))
     Y = np.repeat((X[:, :1] > 0).astype(float), 3, axis=1)
-    answer = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.0, 0.0, fusion, 3), TaskGraph.chain(3), max_iter=200)
+    penalty = Penalty.from_values(0.0, 0.0, fusion, 3)
+    answer = solve_admm(Data.from_arrays(X, Y), penalty, TaskGraph.chain(3), max_iter=200)
     assert answer.status == "separated"
     assert np.isfinite(answer.params).all() and np.isfinite(answer.objective)
 

@@ -57,7 +57,8 @@ def test_the_loss_is_exact_for_margins_of_any_size(margin):
     exact = math.log1p(math.exp(-abs(margin))) + max(-margin, 0.0)
     first, second = loss_derivatives(data, data.offset)
     assert loss(data, data.offset) == pytest.approx(exact, rel=1e-15, abs=0)
-    assert first[0, 0] == pytest.approx(-1.0 if margin < -700 else -math.exp(-margin) / (1 + math.exp(-margin)), rel=1e-14)
+    miss = 1.0 if margin < -700 else math.exp(-margin) / (1 + math.exp(-margin))
+    assert first[0, 0] == pytest.approx(-miss, rel=1e-14)
     assert 0 <= second[0, 0] <= 0.25
 
 
@@ -69,7 +70,8 @@ def test_derivatives_agree_with_finite_differences():
     for i, k in [(0, 0), (3, 2), (11, 3)]:
         move = np.zeros_like(linear)
         move[i, k] = step
-        assert first[i, k] == pytest.approx((loss(data, linear + move) - loss(data, linear - move)) / (2 * step), abs=1e-8)
+        rise = loss(data, linear + move) - loss(data, linear - move)
+        assert first[i, k] == pytest.approx(rise / (2 * step), abs=1e-8)
         slopes = [loss_derivatives(data, linear + side * move)[0][i, k] for side in (1, -1)]
         assert second[i, k] == pytest.approx((slopes[0] - slopes[1]) / (2 * step), abs=1e-8)
 
@@ -106,7 +108,8 @@ def test_a_missing_label_is_a_row_absent_from_that_task():
 def test_swapped_labels_flip_the_signs():
     X, Y, B, _ = problem(5)
     same, swapped = Data.from_arrays(X, Y), Data.from_arrays(X, 1 - Y)
-    assert loss(same, linear_predictor(same, B)) == pytest.approx(loss(swapped, linear_predictor(swapped, -B)), rel=1e-14)
+    flipped = loss(swapped, linear_predictor(swapped, -B))
+    assert loss(same, linear_predictor(same, B)) == pytest.approx(flipped, rel=1e-14)
 
 
 def test_one_label_column_is_one_task():
@@ -179,8 +182,8 @@ def test_the_intercept_is_never_shrunk(name):
         Penalty.from_values(**{"l1": 1.0, "l2": 1.0, "fusion": 1.0, name: [1.0, 1.0, 1.0]}, n_features=2)
 
 
-@pytest.mark.parametrize(("factors", "error"), [([1.0], ValueError), ([1.0, -1.0], ValueError), ([1.0, np.nan], ValueError),
-                                                ("no", TypeError)])
+@pytest.mark.parametrize(("factors", "error"), [
+    ([1.0], ValueError), ([1.0, -1.0], ValueError), ([1.0, np.nan], ValueError), ("no", TypeError)])
 def test_bad_penalty_factors_are_named(factors, error):
     with pytest.raises(error, match="penalty_factors must"):
         Penalty.from_values(1.0, 1.0, 1.0, 2, factors)

@@ -59,8 +59,8 @@ def programmed_minimum(data, penalty, tasks):
 
     eye = np.eye(len(price))
     bound = LinearConstraint(np.vstack([np.hstack([-arguments, eye]), np.hstack([arguments, eye])]), 0.0, np.inf)
-    answer = minimize(value, np.zeros(cells + len(price)), jac=slope, method="SLSQP", constraints=[bound] if len(price) else (),
-                      options={"maxiter": 1000, "ftol": 1e-14})
+    answer = minimize(value, np.zeros(cells + len(price)), jac=slope, method="SLSQP",
+                      constraints=[bound] if len(price) else (), options={"maxiter": 1000, "ftol": 1e-14})
     return answer.x[:cells].reshape(shape)
 
 
@@ -193,7 +193,7 @@ def weak_orders(size):
 
 
 def enumerated_prox(c, l1, fusion, tasks):
-    """Minimiser of ||p - c||^2 / 2 + l1 |p| + fusion TV(p) for each row, trying every order of the tasks and of zero."""
+    """Minimiser of ||p - c||^2 / 2 + l1 |p| + fusion TV(p) by row, trying every order of the tasks and of zero."""
     t, best, least = c.shape[1], c.copy(), np.full(len(c), np.inf)
     for order in weak_orders(t + 1):
         rank, zero = order[:t], order[t]
@@ -223,7 +223,8 @@ def test_the_best_split_agrees_with_trying_every_pattern(name, t):
     exact = enumerated_prox(c, l1, fusion, tasks)
     # the square is what enters the dual; the rest itself is then right to half as many digits
     scale = np.square(c).sum(axis=1).max()
-    np.testing.assert_allclose(np.square(rest).sum(axis=1), np.square(exact).sum(axis=1), rtol=1e-10, atol=1e-13 * scale)
+    np.testing.assert_allclose(np.square(rest).sum(axis=1), np.square(exact).sum(axis=1), rtol=1e-10,
+                               atol=1e-13 * scale)
     np.testing.assert_allclose(rest, exact, atol=1e-5)
 
 
@@ -236,9 +237,9 @@ def test_splits_of_many_tasks_close_their_own_gap(name):
     c, l1, fusion = rng.normal(size=(30, t)).cumsum(axis=1), 0.3, rng.uniform(0, 5, size=(30, 1))
     rest = _least_rest(c, np.full_like(c, l1), fusion * tasks.weights, tasks)
     used = l1 * np.abs(rest).sum(axis=1) + (fusion * tasks.weights * np.abs(tasks.differences(rest))).sum(axis=1)
-    square = np.square(rest).sum(axis=1)
-    np.testing.assert_allclose(((c - rest) * rest).sum(axis=1), used, rtol=1e-9, atol=1e-10 * np.square(c).sum(axis=1).max())
-    assert (square <= np.square(c).sum(axis=1)).all()
+    whole = np.square(c).sum(axis=1)
+    np.testing.assert_allclose(((c - rest) * rest).sum(axis=1), used, rtol=1e-9, atol=1e-10 * whole.max())
+    assert (np.square(rest).sum(axis=1) <= whole).all()
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -262,7 +263,8 @@ def test_the_violation_is_the_distance_to_the_subdifferential():
     slopes = np.array([[4.0, -2.0], [-4.0, 6.0]])
     # row 0: tied, so v in [-1, 1] moves (4, -2) to (4 + v, -2 - v): best (3, -1)
     # row 1: -4 + 1.5 + 2 + 1 = 0.5 is pinned; 6 - 1 + [-2, 2] leaves 3
-    assert kkt_violation(params[:1], slopes[:1], Penalty(np.zeros(1), np.zeros(1), np.ones(1)), tasks) == pytest.approx(10**0.5)
+    intercept = Penalty(np.zeros(1), np.zeros(1), np.ones(1))
+    assert kkt_violation(params[:1], slopes[:1], intercept, tasks) == pytest.approx(10**0.5)
     assert kkt_violation(params, slopes, penalty, tasks) == pytest.approx(10**0.5)
     assert kkt_violation(params[1:], slopes[1:], Penalty(penalty.l1[1:], penalty.l2[1:], penalty.fusion[1:]),
                          tasks) == pytest.approx((0.5**2 + 3**2) ** 0.5)

@@ -106,7 +106,8 @@ def test_a_size_or_names_are_needed():
         TaskGraph([(0, 1)])
 
 
-@pytest.mark.parametrize(("names", "message"), [(["a", "a"], "names must differ"), (["a", "b", "c"], "one name for each")])
+@pytest.mark.parametrize(("names", "message"), [
+    (["a", "a"], "names must differ"), (["a", "b", "c"], "one name for each")])
 def test_bad_names_are_refused(names, message):
     with pytest.raises(ValueError, match=message):
         TaskGraph([(0, 1)], 2, names=names)
