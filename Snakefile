@@ -3,8 +3,8 @@
 #   snakemake --cores 2                        the paper: 8 cases, 20 instances
 #   snakemake --cores 2 --config instances=2   a preview; a larger number later adds only what is missing
 #
-# Settings: workflow/config/config.yaml. Results: results/. On Snakemake before 7.29 add
-# --profile workflow/profiles/default, which lets the other jobs go on when one fails.
+# With --profile workflow/profiles/default the other jobs go on when one fails, and a run that was
+# killed goes on where it was. Settings: workflow/config/config.yaml. Results: results/.
 from snakemake.utils import min_version
 
 min_version("7.21")

@@ -11,18 +11,20 @@ import fusedlr
 from fusedlr.newton import FLOOR
 from fusedlr.study.models import FUSION, L1, L2
 
-__all__ = ["provenance"]
+__all__ = ["cpu_minutes", "provenance"]
 
 PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn", "snakemake")
 
 
-def provenance(config, boosted=None):
+def provenance(config, scores=None, boosted=None):
     """Versions, settings and machine of a run, as values ready for JSON.
 
     Parameters
     ----------
     config : dict
         The workflow's config.
+    scores : DataFrame, optional
+        ``scores.csv`` of the run, for the time it took.
     boosted : str, optional
         ``settings`` of an AdaBoost result file, as JSON.
     """
@@ -38,10 +40,19 @@ def provenance(config, boosted=None):
                     "processor": _processor()},
         "random numbers": "numpy SeedSequence(seed, spawn_key=(case letter, instance, purpose)), PCG64",
     }
+    if scores is not None:
+        found["cpu minutes"] = {name: round(minutes, 1) for name, minutes in cpu_minutes(scores).items()}
     if boosted is not None:
         first = json.loads(boosted)[0]
         found["adaboost"] = {key: first[key] for key in ("arguments", "control", "versions", "rng")}
     return found
+
+
+def cpu_minutes(scores):
+    """CPU time by part; the linear models of a training set share one grid, which is counted once."""
+    boosted = scores["model"] == "adaboost"
+    grids = scores[~boosted].drop_duplicates(["case", "instance", "size"])
+    return {"grid": grids["seconds"].sum() / 60, "adaboost": scores["seconds"][boosted].sum() / 60}
 
 
 def _version(name):

@@ -28,7 +28,7 @@ def filled(folder, scores, timing, config=CONFIG):
               "sensitivity": summarise(scores), "agreement": agreement, "newton_step": timing}
     for name, table in tables.items():
         write_table(folder / f"{name}.csv", table)
-    (folder / "provenance.json").write_text(json.dumps(provenance(config)))
+    (folder / "provenance.json").write_text(json.dumps(provenance(config, scores)))
     (folder / "figures").mkdir()
     for name in figures.FIGURES:
         (folder / f"figures/{name}.png").write_bytes(b"\x89PNG")
@@ -58,6 +58,7 @@ def test_agreement_time_and_provenance_are_there(page):
     assert "AdaBoost, four tasks" in page
     assert "seed: 1" in page
     assert "PCG64" in page
+    assert "grid: 13.3; adaboost: 68.9" in page
 
 
 def test_a_preview_without_adaboost_says_so(tmp_path, make_scores, timing):

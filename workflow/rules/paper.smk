@@ -64,7 +64,7 @@ rule provenance:
         config=json.dumps(config, sort_keys=True),
         sources=sources("provenance.py", "study/provenance.py"),
     shell:
-        'python3 "$SCRIPTS/provenance.py" {output} --config {params.config:q} --boosted {input.boosted} > {log} 2>&1'
+        'python3 "$SCRIPTS/provenance.py" {input.scores} {output} --config {params.config:q} --boosted {input.boosted} > {log} 2>&1'
 
 
 rule report:

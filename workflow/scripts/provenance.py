@@ -3,15 +3,17 @@
 import argparse
 import json
 
-from fusedlr.study.files import read_arrays, replacing
+from fusedlr.study.files import read_arrays, read_table, replacing
 from fusedlr.study.provenance import provenance
 
 parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("scores", help="scores.csv")
 parser.add_argument("output", help="json file to write")
 parser.add_argument("--config", required=True, help="the workflow's config as json")
 parser.add_argument("--boosted", nargs="?", help="npz file of AdaBoost")
 args = parser.parse_args()
 
 boosted = str(read_arrays(args.boosted)["settings"]) if args.boosted else None
+found = provenance(json.loads(args.config), read_table(args.scores), boosted)
 with replacing(args.output) as temporary:
-    temporary.write_text(json.dumps(provenance(json.loads(args.config), boosted), indent=1) + "\n")
+    temporary.write_text(json.dumps(found, indent=1) + "\n")
