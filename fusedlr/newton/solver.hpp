@@ -159,7 +159,8 @@ class NewtonSolver final : public Solver {
       return restore_and_finish(asked, descend(settings), one_class ? SEPARATED : OPTIMAL);
     }
     raise_ridge(asked, floor);
-    return restore_and_finish(asked, descend(rough(settings, settings.max_iterations)), SEPARATED);
+    const End end = descend(rough(settings, settings.max_iterations));
+    return restore_and_finish(asked, end == BROKEN_OFF ? end : CONVERGED, SEPARATED);
   }
 
  private:
@@ -584,15 +585,24 @@ class NewtonSolver final : public Solver {
     set_.push_back(a);
   }
 
+  // How far the curvature has moved since the Gram matrices were made, relative to its sum: over all tasks, or a tenth of
+  // that of a single task, lest a task that hardly counts be left behind.
   double curvature_drift() const {
-    Vec moved{}, sum{};
-    const Vec *now = as_vec(now_.second.get()), *then = as_vec(gram_weights_.get());
-    for (std::size_t i = 0; i < cells_ / LANES; i++) {
-      const Vec by = now[i] - then[i];
-      moved += by > 0.0 ? by : -by;
-      sum += now[i];
+    double moved = 0, sum = 0, largest = 0;
+    for (int k = 0; k < tasks(); k++) {
+      const std::size_t from = static_cast<std::size_t>(k) * np_;
+      const Vec *now = as_vec(now_.second.get() + from), *then = as_vec(gram_weights_.get() + from);
+      Vec task_moved{}, task_sum{};
+      for (int i = 0; i < np_ / LANES; i++) {
+        const Vec by = now[i] - then[i];
+        task_moved += by > 0.0 ? by : -by;
+        task_sum += now[i];
+      }
+      moved += total(task_moved);
+      sum += total(task_sum);
+      largest = std::max(largest, total(task_moved) / (total(task_sum) + 1e-300));
     }
-    return total(moved) / (total(sum) + 1e-300);
+    return std::max(moved / (sum + 1e-300), 0.1 * largest);
   }
 
   // Zero features whose slopes cannot be balanced; of very many, those that miss by most.
@@ -1068,6 +1078,7 @@ class NewtonSolver final : public Solver {
       if (gap_ <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap_ > 0.5 * least ? stalls + 1 : 0;
+      force |= step > 8 && gap_ > 0.3 * least;  // slow for this long: old curvature may be to blame
       least = std::min(least, gap_);
       if (step == settings.max_iterations || stalls == 5) return OUT_OF_STEPS;
       if (home && moved(*home) > FAR) return MOVED_FAR;
