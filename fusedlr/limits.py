@@ -179,7 +179,7 @@ def _pooled_column(data, penalty, n_members):
 
 
 def _stacked(data, members, fuse_intercepts):
-    """All labels of some tasks as one task; where intercepts are not fused, with a column for each task but the first."""
+    """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
     columns = [getattr(data, name)[:, members].T.reshape(-1, 1) for name in ("signs", "weights", "offset")]
     X = np.tile(data.X, (len(members), 1))
     if not fuse_intercepts:
