@@ -83,7 +83,7 @@ class Grid:
         limit = {} if max_iter is None else {"max_iter": int(max_iter)}
         with _Bar(len(points), progress) as bar:
             params, found = fit_points(model.data, model.tasks, points, model.penalty_factors, tol, callback=bar,
-                                       fuse_intercepts=getattr(model, "fuse_intercepts", True), **limit)
+                                       fuse_intercepts=model.fuse_intercepts, **limit)
         self.model, self.tol = model, tol
         self.params = params
         if (model.scale != 1).any():

@@ -1,0 +1,51 @@
+"""Any number of random whole problems:  python -m tests.newton.fuzz 10000 [first seed].
+
+Prints each problem on which a promise is broken and ends with their number.
+"""
+
+import sys
+
+import numpy as np
+
+from fusedlr.newton import solve_newton
+from fusedlr.objective import objective
+from fusedlr.optimality import certify
+from tests.newton.problems import draw_problem
+
+TOL = 1e-7
+
+
+def broken_promises(seed):
+    """What the solver promised and did not keep on one random problem; an empty list if all is well."""
+    data, penalty, tasks = draw_problem(seed)
+    solution = solve_newton(data, penalty, tasks, tol=TOL)
+    if not np.isfinite(solution.params).all():
+        return ["coefficients are not finite"]
+    found = []
+    value = objective(data, solution.params, penalty, tasks)
+    if abs(value - solution.objective) > 1e-9 * (1 + value):
+        found.append(f"objective {solution.objective!r} is really {value!r}")
+    if solution.gap < -1e-11:
+        found.append(f"negative gap {solution.gap:.1e}")
+    if solution.status == "not_converged":
+        found.append(f"not converged, gap {solution.gap:.1e}")
+    if solution.status == "optimal":
+        certificate = certify(data, solution.params, penalty, tasks)
+        if not -1e-11 <= certificate.relative_gap <= 10 * TOL:
+            found.append(f"the referee sees a gap of {certificate.relative_gap:.1e} ({certificate.kind})")
+    return found
+
+
+def main(count, first=0):
+    """Number of problems on which a promise was broken."""
+    bad = 0
+    for seed in range(first, first + count):
+        for promise in broken_promises(seed):
+            bad += 1
+            sys.stdout.write(f"seed {seed}: {promise}\n")
+    sys.stdout.write(f"{count - bad} passed, {bad} failed\n")
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(*(int(word) for word in sys.argv[1:3]))))
