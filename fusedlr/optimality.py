@@ -24,7 +24,7 @@ distance to the optimality conditions is what certifies: ``Certificate.kind`` te
 This module imports no solver.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -86,6 +86,7 @@ def certify(data, params, penalty, tasks):
     -------
     Certificate
     """
+    penalty = _without_idle_fusion(penalty, tasks)
     linear = linear_predictor(data, params)
     slopes = gradient(data, loss_derivatives(data, linear)[0])
     value = objective(data, params, penalty, tasks)
@@ -124,6 +125,11 @@ def kkt_violation(params, gradient, penalty, tasks):
     free_size = np.where(params == 0, penalty.l1[:, None], 0.0)
     rest = _least_rest(-gradient - pinned, free_size, np.where(sides == 0, reach, 0.0), tasks)
     return float(np.sqrt(np.square(rest).sum(axis=1).max()))
+
+
+def _without_idle_fusion(penalty, tasks):
+    """The same penalty where a graph has no edges for its fusion to act on."""
+    return penalty if len(tasks.edges) else replace(penalty, fusion=np.zeros_like(penalty.fusion))
 
 
 def _lower_bound(data, linear, penalty, tasks, groups):
