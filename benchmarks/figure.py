@@ -34,6 +34,9 @@ def _line(ax, table, x, y, label=None):
     bars = [table[y] - table[f"{y} min"], table[f"{y} max"] - table[y]]
     ax.errorbar(table[x], table[y], yerr=bars, marker="o", markersize=4, capsize=2, label=label)
     ax.set(xscale="log", yscale="log", xlabel=x)
+    if x != "size":
+        ax.set_xticks(table[x], [f"{value:,}" for value in table[x]])
+        ax.minorticks_off()
     if label:
         ax.legend(frameon=False, fontsize=8)
 
@@ -69,12 +72,13 @@ def _ada(ax, table):
 
 
 def _fused(ax, table):
-    shown = table.dropna(subset=["ratio"])
-    names = shown["other"] + "\n" + shown["problem"]
+    shown = table.dropna(subset=["ratio"]).iloc[::-1]
+    names = [f"{other}, {problem}\n{point}" for other, problem, point in zip(shown["other"], shown["problem"], shown["l1, l2, fusion"])]
     bars = [shown["ratio"] - shown["ratio min"], shown["ratio max"] - shown["ratio"]]
-    ax.barh(names, shown["ratio"], xerr=bars, color="tab:gray", capsize=2)
-    ax.tick_params(axis="y", labelsize=6)
+    ax.errorbar(shown["ratio"], range(len(shown)), xerr=bars, fmt="o", markersize=4, capsize=2, color="tab:gray")
+    ax.set_yticks(range(len(shown)), names, fontsize=5)
     ax.set(title="fused fits: times slower than ours", xscale="log", xlabel="ratio of CPU seconds")
+    ax.grid(axis="x", which="both", alpha=0.3)
 
 
 PANELS = {"a_grid": _grid, "b_glmnet": _glmnet, "c_fused": _fused, "d_newton_step": _step, "e_growth": _growth, "f_ada": _ada}
