@@ -36,7 +36,7 @@ def _line(ax, table, x, y, label=None):
     ax.set(xscale="log", yscale="log", xlabel=x)
     if x != "size":
         ax.set_xticks(table[x], [f"{value:,}" for value in table[x]])
-        ax.minorticks_off()
+        ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     if label:
         ax.legend(frameon=False, fontsize=8)
 

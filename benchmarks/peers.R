@@ -2,8 +2,13 @@
 # What cannot be installed is left out of the comparison: this script says so and never fails.
 folder <- normalizePath(commandArgs(trailingOnly = TRUE)[1])
 .libPaths(c(folder, .libPaths()))
-missing <- function() Filter(Negate(function(package) requireNamespace(package, quietly = TRUE)), c("penalized", "smurf"))
+loads <- function(package) requireNamespace(package, quietly = TRUE)
+missing <- function() Filter(Negate(loads), c("penalized", "smurf"))
 if (length(missing()) > 0) {
+    # smurf needs these two, and CRAN has them for the newest R only.
+    if (!loads("MASS") || !loads("mgcv")) {
+        system("apt-get install -qq -y --no-install-recommends r-cran-mass r-cran-mgcv", ignore.stdout = TRUE, ignore.stderr = TRUE)
+    }
     if (getOption("repos")["CRAN"] == "@CRAN@") chooseCRANmirror(ind = 1, local.only = TRUE)
     options(timeout = 60, Ncpus = 1)
     try(install.packages(missing(), lib = folder, quiet = TRUE), silent = TRUE)
