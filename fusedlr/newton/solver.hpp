@@ -795,7 +795,7 @@ class NewtonSolver final : public Solver {
         continue;
       }
       all = false;
-      if (pass % 24 == 23) {
+      if (pass % 48 == 47) {
         solve_on_pattern();
         kept_ = 0;
       } else {
