@@ -5,6 +5,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from fusedlr.study.claims import compare
 from fusedlr.study.files import replacing, write_table
@@ -55,8 +56,8 @@ def distances_table(scores):
 def distances_figure(table):
     """Distance over the true zeros against distance over the true non-zeros, by case and size."""
     models, cases, sizes = _models(table), list(table["case"].unique()), sorted(table["size"].unique())
-    figure, axes = plt.subplots(len(cases), len(sizes), figsize=(2.0 * len(sizes) + 0.6, 1.8 * len(cases) + 0.8),
-                                squeeze=False, sharex=True, sharey="row", gridspec_kw=_spacing(hspace=0.25, wspace=0.06))
+    figure, axes = _subplots(len(cases), len(sizes), (2.0 * len(sizes) + 0.6, 1.8 * len(cases) + 0.8),
+                             {"hspace": 0.25, "wspace": 0.06}, sharex=True, sharey="row")
     for (row, case), (column, size) in ((a, b) for a in enumerate(cases) for b in enumerate(sizes)):
         ax = axes[row, column]
         cell = table[(table["case"] == case) & (table["size"] == size)]
@@ -65,11 +66,15 @@ def distances_figure(table):
             ax.scatter(points["distance_zero"], points["distance_nonzero"], s=14, color=COLORS[model],
                        marker=MARKERS[model], alpha=0.75, linewidth=0)
         ax.set_title(f"{case}, {size} rows")
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=[1, 1.5, 2, 3, 5, 7]))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_locator(NullLocator())
     # Unpenalized fits lie far out, and a sparse fit can be exactly zero: logarithmic beyond 0.001, linear below.
     axes[0, 0].set_xscale("symlog", linthresh=0.001, linscale=0.5)
     axes[0, 0].set_xlim(0, None)
     axes[0, 0].set_xticks([0, 0.001, 0.01, 0.1], ["0", ".001", ".01", ".1"])
-    axes[0, 0].minorticks_off()
+    axes[0, 0].xaxis.set_minor_locator(NullLocator())
     _name_axes(figure, "distance over true zeros, by their count", "distance over true non-zeros, by their count")
     _legend(figure, models, markers=True)
     return figure
@@ -116,9 +121,8 @@ def penalties_figure(table):
     """Share of fused elastic nets by chosen penalty: values in rows, training sizes in columns, a panel a case."""
     cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
     values = {"l1": L1, "l2": L2, "fusion": FUSION}
-    spacing = {"height_ratios": [len(grid) for grid in values.values()], **_spacing(hspace=0.06, wspace=0.08)}
-    figure, axes = plt.subplots(3, len(cases), figsize=(1.15 * len(cases) + 1.6, 7), squeeze=False, sharex=True,
-                                gridspec_kw=spacing)
+    spacing = {"height_ratios": [len(grid) for grid in values.values()], "hspace": 0.06, "wspace": 0.08}
+    figure, axes = _subplots(3, len(cases), (1.15 * len(cases) + 1.6, 7), spacing, sharex=True)
     for (row, (penalty, grid)), (column, case) in ((a, b) for a in enumerate(values.items()) for b in enumerate(cases)):
         ax = axes[row, column]
         cell = table[(table["penalty"] == penalty) & (table["case"] == case)]
@@ -188,15 +192,18 @@ def _panels(cases, columns, height):
     cases = sorted(cases)
     columns = min(columns, len(cases))
     rows = -(-len(cases) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(max(2.6 * columns, 5), height * rows), sharey=True, squeeze=False,
-                                gridspec_kw=_spacing(hspace=0.25, wspace=0.05))
+    size = (max(2.6 * columns, 5), height * rows)
+    figure, axes = _subplots(rows, columns, size, {"hspace": 0.25, "wspace": 0.05}, sharey=True)
     for ax in axes.flat[len(cases):]:
         ax.set_visible(False)
     return figure, dict(zip(cases, axes.flat))
 
 
-def _spacing(hspace, wspace):
-    return {"left": 0.07, "right": 0.99, "bottom": 0.09, "top": 0.93, "hspace": hspace, "wspace": wspace}
+def _subplots(rows, columns, size, spacing, **sharing):
+    """Panels with margins of fixed width, in inches, for the names of the axes and the legend."""
+    width, height = size
+    margins = {"left": 0.6 / width, "right": 1 - 0.1 / width, "bottom": 0.5 / height, "top": 1 - 0.5 / height}
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, gridspec_kw={**margins, **spacing}, **sharing)
 
 
 def _title(case):
@@ -207,13 +214,15 @@ def _title(case):
 
 def _name_axes(figure, x, y):
     """Name the axes of all panels once, outside of them; margins are cut to what is drawn when the figure is saved."""
-    figure.supxlabel(x, fontsize=8, y=0.02)
-    figure.supylabel(y, fontsize=8, x=0.02)
+    width, height = figure.get_size_inches()
+    figure.supxlabel(x, fontsize=8, y=0.08 / height)
+    figure.supylabel(y, fontsize=8, x=0.08 / width)
 
 
 def _legend(figure, models, extra=(), markers=False):
     style = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
     handles = [Line2D([], [], color=COLORS[model], label=LABELS[model], marker=MARKERS[model] if markers else None, **style)
                for model in models]
-    figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, 0.97), ncols=6, frameon=False)
+    top = 1 - 0.3 / figure.get_size_inches()[1]
+    figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, top), ncols=6, frameon=False)
 
