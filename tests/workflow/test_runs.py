@@ -87,7 +87,8 @@ def test_another_seed_or_tolerance_reruns_what_depends_on_it(finished, study):
 def test_a_broken_input_is_named_and_does_not_stop_the_others(copy, study):
     data = copy / "results/data/d/1.npz"
     data.write_bytes(data.read_bytes()[:100000])
-    (copy / "results/grid/h/1.npz").unlink()
+    for other in ("results/grid/h/1.npz", "results/scores/h.csv"):
+        (copy / other).unlink()
     done = study(copy, "results/scores.csv")
     assert done.returncode != 0
     assert "results/data/d/1.npz is missing or broken; delete it and run again" in done.stdout
