@@ -1,6 +1,8 @@
 // Vectors of doubles and the few functions on them that the solver needs, in the namespace of one instruction set.
 // LANES is set by the file that includes this one.
 
+constexpr int PAD = 8;  // arrays of vectors come in multiples of this many numbers
+
 typedef double Vec __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 typedef long long Bits __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 
@@ -10,6 +12,12 @@ inline double total(const Vec &v) {
   double sum = 0;
   for (int i = 0; i < LANES; i++) sum += v[i];
   return sum;
+}
+
+inline Vec root(const Vec &v) {
+  Vec out;
+  for (int i = 0; i < LANES; i++) out[i] = std::sqrt(v[i]);
+  return out;
 }
 
 // exp(x) for x <= 0, below -708 as at -708. Largest error seen: 1 unit in the last place.
@@ -63,9 +71,11 @@ inline Vec log_one_plus(Vec e) {
 inline const Vec *as_vec(const double *p) { return reinterpret_cast<const Vec *>(p); }
 inline Vec *as_vec(double *p) { return reinterpret_cast<Vec *>(p); }
 
-// y += a * x over whole vectors; count is a multiple of LANES.
+// y += a * x; count is a multiple of PAD.
 inline void add_scaled(int count, double a, const double *x, double *y) {
-  const Vec *from = as_vec(x);
-  Vec *to = as_vec(y);
-  for (int i = 0; i < count / LANES; i++) to[i] += from[i] * a;
+  for (int i = 0; i < count; i += PAD) {
+    const Vec *from = as_vec(x + i);
+    Vec *to = as_vec(y + i);
+    for (int j = 0; j < PAD / LANES; j++) to[j] += from[j] * a;
+  }
 }

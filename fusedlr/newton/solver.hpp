@@ -8,7 +8,6 @@
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature].
 
-constexpr int PAD = 8;
 inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
 
 // Doubles aligned for vectors, zero at first.
@@ -76,7 +75,8 @@ class NewtonSolver final : public Solver {
         fusion_(p_, 0.0),
         factors_(p_, 1.0),
         fusion_factors_(p_, 1.0),
-        place_(p_, -1) {
+        place_(p_, -1),
+        growth_(t_, 1.0) {
     factors_[0] = 0;
     copy_data(problem);
     null_loss_ = evaluate_at(offset_, next_);
@@ -144,10 +144,11 @@ class NewtonSolver final : public Solver {
 
   // The separable rule. Rows that carry neither l1 nor l2 may have no finite minimiser. They first get a tiny ridge, the
   // floor, and a rough fit. Then the ridge is dropped. If the fit without it does not come to a small gap within TRIAL
-  // steps, or moves a linear predictor by more than FAR, the data count as separated, and the answer is a rough fit
-  // with the ridge. An intercept comes under the rule only where a whole component of tasks has labels of one class;
-  // there the ridge stays. Whether data are separated hangs on which rows are free and fused, not on how strongly,
-  // so the verdict is kept for the next solve.
+  // steps, or moves a linear predictor by more than FAR and half of the largest, the data count as separated, and the
+  // answer is a rough fit with the ridge. An intercept comes under the rule only where a whole component of tasks has
+  // labels of one class; there the ridge stays. Whether data are separated hangs on which rows are free and fused, not
+  // on how strongly, so the next solve keeps the verdict; but weak fusion may put a finite optimum too far away to be
+  // found, so stronger fusion asks again.
   Report solve(const Settings &settings) override {
     iterations_ = 0;
     const std::vector<double> asked = l2_;
@@ -166,8 +167,9 @@ class NewtonSolver final : public Solver {
  private:
   enum End { CONVERGED, OUT_OF_STEPS, MOVED_FAR, BROKEN_OFF };
   enum Verdict { UNKNOWN, FINITE, INFINITE };
-  static constexpr double FAR = 20.0;
+  static constexpr double FAR = 5.0;
   static constexpr int TRIAL = 30;
+  static constexpr double DRIFT = 0.03;
   struct Parts {
     double loss, l1, l2, fusion;
   };
@@ -276,6 +278,17 @@ class NewtonSolver final : public Solver {
     } else {
       cuts_.prox(h, q, l1, fusion, b);
     }
+  }
+
+  bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) {
+    if constexpr (T > 1) {
+      if (fusion == 0 || !graph_.chain) return false;
+      double nu[T] = {};
+      edge_limits(fusion, nu);
+      std::copy(b, b + T, to);
+      return chain_keep_pattern<T>(h, q, l1, nu, to);
+    }
+    return false;
   }
 
   bool is_zero(const double *q, double l1, double fusion) {
@@ -472,16 +485,35 @@ class NewtonSolver final : public Solver {
         for (int c = 0; c < components(fusion_[a]); c++) unknowns.push_back({a, c});
     const int count = static_cast<int>(unknowns.size());
     if (count > 2000) return false;
+    const bool by_gram = gram_covers(unknowns);
     std::vector<double> matrix(static_cast<std::size_t>(count) * count), z(count);
     double diagonal = 0;
     for (int u = 0; u < count; u++) {
       z[u] = component_sum(unknowns[u]);
-      for (int v = 0; v <= u; v++) matrix[static_cast<std::size_t>(u) * count + v] = curvature_between(unknowns[u], unknowns[v]);
+      for (int v = 0; v <= u; v++)
+        matrix[static_cast<std::size_t>(u) * count + v] =
+            by_gram ? gram_between(unknowns[u], unknowns[v]) : curvature_between(unknowns[u], unknowns[v]);
       diagonal = std::max(diagonal, matrix[static_cast<std::size_t>(u) * count + u]);
     }
     for (int u = 0; u < count; u++) matrix[static_cast<std::size_t>(u) * count + u] += 1e-13 * diagonal;
     if (!solve_positive(matrix, count, z)) return false;
-    return apply_projection(unknowns, z, correction);
+    return apply_projection(unknowns, z, by_gram ? gram_weights_ : now_.second, correction);
+  }
+
+  // Whether the Gram matrices hold these rows at nearly the present curvature.
+  bool gram_covers(const std::vector<std::pair<int, int>> &unknowns) {
+    if (by_rows_ || gram_size_ == 0 || curvature_drift() > DRIFT) return false;
+    for (const auto &u : unknowns)
+      if (place_[u.first] < 0 || place_[u.first] >= gram_size_) return false;
+    return true;
+  }
+
+  double gram_between(const std::pair<int, int> &u, const std::pair<int, int> &v) const {
+    double sum = 0;
+    for (int k = 0; k < tasks(); k++)
+      if (component(fusion_[u.first], k) == u.second && component(fusion_[v.first], k) == v.second)
+        sum += gram(k, place_[u.first])[place_[v.first]];
+    return sum;
   }
 
   double component_sum(const std::pair<int, int> &u) const {
@@ -528,7 +560,8 @@ class NewtonSolver final : public Solver {
     return true;
   }
 
-  bool apply_projection(const std::vector<std::pair<int, int>> &unknowns, const std::vector<double> &z, double &correction) {
+  bool apply_projection(const std::vector<std::pair<int, int>> &unknowns, const std::vector<double> &z, const Numbers &weights,
+                        double &correction) {
     std::fill(change_.get(), change_.get() + cells_, 0.0);
     for (std::size_t u = 0; u < unknowns.size(); u++)
       for (int k = 0; k < tasks(); k++)
@@ -536,10 +569,10 @@ class NewtonSolver final : public Solver {
           add_scaled(np_, z[u], column(unknowns[u].first), change_.get() + static_cast<std::size_t>(k) * np_);
     correction = 0;
     for (std::size_t i = 0; i < cells_; i++) {
-      const double by = change_[i], curvature = now_.second[i];
-      if (curvature > 0 && !(std::fabs(by) <= 0.5)) return false;
-      correction += 2 * curvature * by * by;
-      next_.first[i] = now_.first[i] + curvature * by;
+      const double by = weights[i] * change_[i], curvature = now_.second[i];
+      if (!(std::fabs(by) <= 0.5 * curvature)) return false;
+      if (by != 0) correction += 2 * by * by / curvature;
+      next_.first[i] = now_.first[i] + by;
     }
     if (projected_.get() == nullptr) projected_.resize(static_cast<std::size_t>(t_) * pp_);
     full_gradient(next_.first.get(), projected_.get());
@@ -550,7 +583,7 @@ class NewtonSolver final : public Solver {
 
   // The features of the next quadratic model; true if its curvature is that of the present point.
   bool choose_features(bool force) {
-    const bool fresh = force || gram_size_ == 0 || curvature_drift() > 0.03;
+    const bool fresh = force || gram_size_ == 0 || curvature_drift() > DRIFT;
     if (fresh) forget_features();
     for (int a = 0; a < p_; a++)
       if (place_[a] < 0 && (a == 0 || is_active(a))) add_feature_to_set(a);
@@ -578,6 +611,7 @@ class NewtonSolver final : public Solver {
     gram_size_ = 0;
     if (gram_weights_.get() == nullptr) gram_weights_.resize(cells_);
     std::copy(now_.second.get(), now_.second.get() + cells_, gram_weights_.get());
+    std::fill(growth_.begin(), growth_.end(), 1.0);
   }
 
   void add_feature_to_set(int a) {
@@ -585,24 +619,30 @@ class NewtonSolver final : public Solver {
     set_.push_back(a);
   }
 
-  // How far the curvature has moved since the Gram matrices were made, relative to its sum: over all tasks, or a tenth of
-  // that of a single task, lest a task that hardly counts be left behind.
-  double curvature_drift() const {
+  // How far the curvature has moved since the Gram matrices were made, beyond a common growth in each task (which
+  // growth_ takes up), relative to its sum: over all tasks, or a tenth of that of a single task, lest a task that hardly
+  // counts be left behind.
+  double curvature_drift() {
     double moved = 0, sum = 0, largest = 0;
     for (int k = 0; k < tasks(); k++) {
       const std::size_t from = static_cast<std::size_t>(k) * np_;
       const Vec *now = as_vec(now_.second.get() + from), *then = as_vec(gram_weights_.get() + from);
-      Vec task_moved{}, task_sum{};
+      Vec sum_now{}, sum_then{}, by{};
       for (int i = 0; i < np_ / LANES; i++) {
-        const Vec by = now[i] - then[i];
-        task_moved += by > 0.0 ? by : -by;
-        task_sum += now[i];
+        sum_now += now[i];
+        sum_then += then[i];
       }
-      moved += total(task_moved);
-      sum += total(task_sum);
-      largest = std::max(largest, total(task_moved) / (total(task_sum) + 1e-300));
+      const double task_sum = total(sum_now) + 1e-300;
+      growth_[k] = task_sum / (total(sum_then) + 1e-300);
+      for (int i = 0; i < np_ / LANES; i++) {
+        const Vec difference = now[i] - then[i] * growth_[k];
+        by += difference > 0.0 ? difference : -difference;
+      }
+      moved += total(by);
+      sum += task_sum;
+      largest = std::max(largest, total(by) / task_sum);
     }
-    return std::max(moved / (sum + 1e-300), 0.1 * largest);
+    return std::max(moved / sum, 0.1 * largest);
   }
 
   // Zero features whose slopes cannot be balanced; of very many, those that miss by most.
@@ -636,12 +676,13 @@ class NewtonSolver final : public Solver {
   void build_gram() {
     const int m = static_cast<int>(set_.size());
     if (m + PAD > stride_) grow_gram(m);
-    if (gram_size_ == m) return;
-    for (int k = 0; k < tasks(); k++) weigh_and_multiply(k, m);
-    diagonal_.resize(static_cast<std::size_t>(m) * tasks());
-    for (int c = gram_size_; c < m; c++)
-      for (int k = 0; k < tasks(); k++) diagonal_[static_cast<std::size_t>(c) * tasks() + k] = gram(k, c)[c] + least_curvature();
+    if (gram_size_ < m)
+      for (int k = 0; k < tasks(); k++) weigh_and_multiply(k, m);
     gram_size_ = m;
+    diagonal_.resize(static_cast<std::size_t>(m) * tasks());
+    for (int c = 0; c < m; c++)
+      for (int k = 0; k < tasks(); k++)
+        diagonal_[static_cast<std::size_t>(c) * tasks() + k] = growth_[k] * gram(k, c)[c] + least_curvature();
   }
 
   double *gram(int k, int c) const {
@@ -656,38 +697,50 @@ class NewtonSolver final : public Solver {
     gram_.resize(static_cast<std::size_t>(tasks()) * stride_ * stride_);
     slope_.resize(static_cast<std::size_t>(tasks()) * stride_);
     weighted_.resize(static_cast<std::size_t>(stride_) * np_);
+    weight_.resize(np_);
     gram_size_ = 0;
   }
 
-  // Rows gram_size_..m of the Gram matrix of one task.
+  // Rows gram_size_..m of the Gram matrix of one task. From scratch, both factors carry the roots of the weights, which
+  // halves the memory that must stay in cache; else the new one carries the weights.
   void weigh_and_multiply(int k, int m) {
+    const bool scratch = gram_size_ == 0;
     const Vec *w = as_vec(gram_weights_.get() + static_cast<std::size_t>(k) * np_);
+    Vec *by = as_vec(weight_.get());
+    for (int i = 0; i < np_ / LANES; i++) by[i] = scratch ? root(w[i]) : w[i];
     for (int c = gram_size_; c < m; c++) {
       const Vec *x = as_vec(column(set_[c]));
       Vec *to = as_vec(weighted_.get() + static_cast<std::size_t>(c) * np_);
-      for (int i = 0; i < np_ / LANES; i++) to[i] = w[i] * x[i];
+      for (int i = 0; i < np_ / LANES; i++) to[i] = by[i] * x[i];
     }
+    right_.resize(m);
+    for (int c = 0; c < m; c++) right_[c] = scratch ? weighted_.get() + static_cast<std::size_t>(c) * np_ : column(set_[c]);
     int c = gram_size_;
-    for (; c + 3 <= m; c += 3) gram_rows<3>(k, c);
-    for (; c < m; c++) gram_rows<1>(k, c);
+    for (; c + 6 <= m; c += 6) gram_rows<3, 2>(k, c);
+    for (; c + 3 <= m; c += 3) gram_rows<3, 1>(k, c);
+    for (; c < m; c++) gram_rows<1, 1>(k, c);
   }
 
-  template <int R>
+  template <int R, int Times>
   void gram_rows(int k, int c) {
-    const int last = c + R;
+    const int last = c + R * Times;
     int e = 0;
-    for (; e + 4 <= last; e += 4) gram_tile<R, 4>(k, c, e);
-    for (; e < last; e++) gram_tile<R, 1>(k, c, e);
+    for (; e + 4 <= last; e += 4)
+      for (int j = 0; j < Times; j++) gram_tile<R, 4>(k, c + R * j, e);
+    for (; e < last; e++)
+      for (int j = 0; j < Times; j++) gram_tile<R, 1>(k, c + R * j, e);
   }
 
-  // R x C products of a weighted and a plain column, written on both sides of the diagonal.
+  // R x C products of a weighted column and another, written on both sides of the diagonal.
   template <int R, int C>
   void gram_tile(int k, int c, int e) {
     const Vec *x[C], *w[R];
-    for (int j = 0; j < C; j++) x[j] = as_vec(column(set_[e + j]));
+    for (int j = 0; j < C; j++) x[j] = as_vec(right_[e + j]);
     for (int i = 0; i < R; i++) w[i] = as_vec(weighted_.get() + static_cast<std::size_t>(c + i) * np_);
-    Vec sums[R][C] = {};
-    for (int v = 0; v < np_ / LANES; v++)
+    Vec sums[R][C];
+    for (int j = 0; j < C; j++)
+      for (int i = 0; i < R; i++) sums[i][j] = w[i][0] * x[j][0];
+    for (int v = 1; v < np_ / LANES; v++)
       for (int j = 0; j < C; j++) {
         const Vec xj = x[j][v];
         for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
@@ -735,6 +788,13 @@ class NewtonSolver final : public Solver {
     if (by_rows_) std::fill(change_.get(), change_.get() + cells_, 0.0);
   }
 
+  void model_slopes(int c, double *out) const {
+    if (by_rows_)
+      for (int k = 0; k < tasks(); k++) out[k] = slope_by_rows(k, c);
+    else
+      for (int k = 0; k < tasks(); k++) out[k] = slope_[static_cast<std::size_t>(k) * stride_ + c];
+  }
+
   // Minimises the model over one block; returns the curvature-weighted square of the step.
   double update_block(int c) {
     Scratch<T, 3> scratch(t_);
@@ -742,15 +802,15 @@ class NewtonSolver final : public Solver {
     const int a = set_[c];
     double *b = row(trial_, a);
     const double *diagonal = &diagonal_[static_cast<std::size_t>(c) * tasks()];
+    model_slopes(c, step);
     bool zero = true;
     for (int k = 0; k < tasks(); k++) {
-      const double slope = by_rows_ ? slope_by_rows(k, c) : slope_[static_cast<std::size_t>(k) * stride_ + c];
       h[k] = diagonal[k] + l2_[a];
-      q[k] = diagonal[k] * b[k] - slope;
+      q[k] = diagonal[k] * b[k] - step[k];
       zero &= b[k] == 0;
     }
     if (zero && is_zero(q, l1_[a], fusion_[a])) return 0;
-    prox(h, q, l1_[a], fusion_[a], step);
+    if (zero || !keep_pattern(h, q, l1_[a], fusion_[a], b, step)) prox(h, q, l1_[a], fusion_[a], step);
     double size = 0;
     for (int k = 0; k < tasks(); k++) {
       const double by = step[k] - b[k];
@@ -769,7 +829,7 @@ class NewtonSolver final : public Solver {
     }
     const int count = padded(static_cast<int>(set_.size()));
     for (int k = 0; k < tasks(); k++)
-      if (step[k] != 0) add_scaled(count, step[k], gram(k, c), state + static_cast<std::size_t>(k) * stride_);
+      if (step[k] != 0) add_scaled(count, growth_[k] * step[k], gram(k, c), state + static_cast<std::size_t>(k) * stride_);
   }
 
   // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
@@ -1063,7 +1123,7 @@ class NewtonSolver final : public Solver {
 
   // ---------------------------------------------------------------- Newton steps
 
-  // With `home`, gives up once a linear predictor is FAR from there.
+  // With `home`, gives up once a linear predictor has gone far from there.
   End descend(const Settings &settings, const std::vector<double> *home = nullptr) {
     evaluate(now_);
     polish_intercepts();
@@ -1078,10 +1138,10 @@ class NewtonSolver final : public Solver {
       if (gap_ <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap_ > 0.5 * least ? stalls + 1 : 0;
-      force |= step > 8 && gap_ > 0.3 * least;  // slow for this long: old curvature may be to blame
+      force |= step > 3 && gap_ > 0.3 * least;  // slow for this long: old curvature may be to blame
       least = std::min(least, gap_);
       if (step == settings.max_iterations || stalls == 5) return OUT_OF_STEPS;
-      if (home && moved(*home) > FAR) return MOVED_FAR;
+      if (home && has_gone_far(*home)) return MOVED_FAR;
       if (interrupted(settings)) return BROKEN_OFF;
       iterations_++;
       const bool fresh = choose_features(force);
@@ -1209,7 +1269,7 @@ class NewtonSolver final : public Solver {
 
   Verdict verdict(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
     const std::vector<char> kinds = circumstances();
-    if (verdict_ != UNKNOWN && kinds == judged_) return verdict_;
+    if (kinds == judged_ && (verdict_ == FINITE || (verdict_ == INFINITE && fusion_is_within(judged_fusion_)))) return verdict_;
     raise_ridge(asked, floor);
     verdict_ = UNKNOWN;
     if (descend(rough(settings, 10)) == BROKEN_OFF) return INFINITE;
@@ -1222,17 +1282,28 @@ class NewtonSolver final : public Solver {
     const End end = descend(trial, &linear);
     if (end == BROKEN_OFF) return INFINITE;
     judged_ = kinds;
+    judged_fusion_ = fusion_;
     // A gap that is all of the objective only says that the objective tends to zero.
     verdict_ = end == CONVERGED && gap_ * scale() < 0.5 * objective_ ? FINITE : INFINITE;
     if (verdict_ == INFINITE) start(params.data());
     return verdict_;
   }
 
-  double moved(const std::vector<double> &linear) const {
-    double largest = 0;
-    for (std::size_t i = 0; i < cells_; i++)
-      if (weights_[i] > 0) largest = std::max(largest, std::fabs(now_.linear[i] - linear[i]));
-    return largest;
+  bool fusion_is_within(const std::vector<double> &limits) const {
+    for (int a = 0; a < p_; a++)
+      if (fusion_[a] > limits[a]) return false;
+    return true;
+  }
+
+  // Has some linear predictor gone far from where it was, as all do that have no finite optimum?
+  bool has_gone_far(const std::vector<double> &home) const {
+    double largest = 0, moved = 0;
+    for (std::size_t i = 0; i < cells_; i++) {
+      if (weights_[i] == 0) continue;
+      largest = std::max(largest, std::fabs(home[i]));
+      moved = std::max(moved, std::fabs(now_.linear[i] - home[i]));
+    }
+    return moved > std::max(FAR, 0.5 * largest);
   }
 
   // Values are reported for the penalties that were asked for, without the floor. Where the floor stays, the dual point
@@ -1287,12 +1358,15 @@ class NewtonSolver final : public Solver {
   int iterations_ = 0;
   Verdict verdict_ = UNKNOWN;
   std::vector<char> judged_;
+  std::vector<double> judged_fusion_;
 
   std::vector<int> place_, set_, active_;  // position of a feature in the working set, the set, its non-zero members
   std::vector<std::pair<double, int>> violators_;
+  std::vector<double> growth_;  // of the curvature of each task since the Gram matrices were made
   bool by_rows_ = false;
   int stride_ = 0, gram_size_ = 0;
-  Numbers gram_, gram_weights_, slope_, weighted_;
+  Numbers gram_, gram_weights_, slope_, weighted_, weight_;
+  std::vector<const double *> right_;  // second factors of the products
   std::vector<double> diagonal_;
 
   int kept_ = 0;

@@ -60,18 +60,18 @@ def test_newton_and_admm_find_the_same_point(data, graph):
 
 
 def test_no_fusion_equals_separate_fits(data):
-    joint = fit(data, TaskGraph.chain(4), l1=1.0, l2=0.1)
+    joint = fit(data, TaskGraph.chain(4), l1=1.0, l2=0.1, tol=1e-13)
     for k in range(4):
         one = Data.from_arrays(data.X, labels(data)[:, k])
-        alone = fit(one, TaskGraph.chain(1), l1=1.0, l2=0.1)
+        alone = fit(one, TaskGraph.chain(1), l1=1.0, l2=0.1, tol=1e-13)
         np.testing.assert_allclose(joint[:, [k]], alone, rtol=0, atol=1e-5)
 
 
 def test_large_fusion_equals_a_pooled_fit(data):
-    joint = fit(data, TaskGraph.chain(4), l1=1.0, l2=0.1, fusion=1e4)
+    joint = fit(data, TaskGraph.chain(4), l1=1.0, l2=0.1, fusion=1e4, tol=1e-13)
     assert (joint == joint[:, [0]]).all()
     pooled = Data.from_arrays(np.tile(data.X, (4, 1)), labels(data).T.ravel())
-    alone = fit(pooled, TaskGraph.chain(1), l1=4.0, l2=0.4)
+    alone = fit(pooled, TaskGraph.chain(1), l1=4.0, l2=0.4, tol=1e-13)
     np.testing.assert_allclose(joint[:, :1], alone, rtol=0, atol=1e-5)
 
 
@@ -214,6 +214,21 @@ def test_data_that_are_not_separated_are_fitted_without_any_ridge():
     solution = solve_newton(data, penalty, TaskGraph.chain(3), tol=1e-9)
     assert solution.status == "optimal"
     assert certify(data, solution.params, penalty, TaskGraph.chain(3)).relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize("order", [(0.05, 1.0, 8.0), (8.0, 1.0, 0.05)], ids=["rising", "falling"])
+def test_tasks_that_only_fusion_keeps_apart_are_optimal_in_any_order(order):
+    """Each task is separated, but no common direction separates all: weak fusion puts the optimum far away."""
+    rng = np.random.default_rng(3)
+    X, truth = rng.normal(size=(60, 15)), 5 * rng.normal(size=(15, 3))
+    data, tasks = Data.from_arrays(X, (X @ truth > 0).astype(float)), TaskGraph.chain(3)
+    solver = NewtonSolver(data, tasks)
+    assert solver.solve(Penalty.from_values(0, 0, 0, 15)).status == "separated"
+    for fusion in order:
+        penalty = Penalty.from_values(0, 0, fusion, 15)
+        solution = solver.solve(penalty)
+        assert solution.status == "optimal"
+        assert certify(data, solution.params, penalty, tasks).relative_gap <= 1e-5
 
 
 def test_quasi_separated_data_are_called_separated():
