@@ -147,8 +147,7 @@ class NewtonSolver final : public Solver {
   // steps, or moves a linear predictor by more than FAR and half of the largest, the data count as separated, and the
   // answer is a rough fit with the ridge. An intercept comes under the rule only where a whole component of tasks has
   // labels of one class; there the ridge stays. Whether data are separated hangs on which rows are free and fused, not
-  // on how strongly, so the next solve keeps the verdict; but weak fusion may put a finite optimum too far away to be
-  // found, so stronger fusion asks again.
+  // on how strongly: the question is put with all fused tasks tied, and the next solve keeps the verdict.
   Report solve(const Settings &settings) override {
     iterations_ = 0;
     const std::vector<double> asked = l2_;
@@ -1267,32 +1266,44 @@ class NewtonSolver final : public Solver {
     return kinds;
   }
 
+  // Tasks that are fused can only run away together, so fusion strong enough to tie them all asks the same question.
   Verdict verdict(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
     const std::vector<char> kinds = circumstances();
-    if (kinds == judged_ && (verdict_ == FINITE || (verdict_ == INFINITE && fusion_is_within(judged_fusion_)))) return verdict_;
+    if (verdict_ != UNKNOWN && kinds == judged_) return verdict_;
+    const std::vector<double> fusion = fusion_, params(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_);
+    tie_all();
+    verdict_ = try_without_ridge(asked, floor, settings);
+    judged_ = kinds;
+    fusion_ = fusion;
+    start(params.data());
+    return verdict_;
+  }
+
+  Verdict try_without_ridge(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
     raise_ridge(asked, floor);
-    verdict_ = UNKNOWN;
-    if (descend(rough(settings, 10)) == BROKEN_OFF) return INFINITE;
-    const std::vector<double> params(B_.get(), B_.get() + static_cast<std::size_t>(p_) * t_);
-    const std::vector<double> linear(now_.linear.get(), now_.linear.get() + cells_);
+    if (descend(rough(settings, 10)) == BROKEN_OFF) return UNKNOWN;
+    const std::vector<double> home(now_.linear.get(), now_.linear.get() + cells_);
     drop_ridge(asked, floor);
     Settings trial = settings;
     trial.tolerance = std::max(settings.tolerance, 1e-6);
     trial.max_iterations = TRIAL;
-    const End end = descend(trial, &linear);
-    if (end == BROKEN_OFF) return INFINITE;
-    judged_ = kinds;
-    judged_fusion_ = fusion_;
+    const End end = descend(trial, &home);
+    if (end == BROKEN_OFF) return UNKNOWN;
     // A gap that is all of the objective only says that the objective tends to zero.
-    verdict_ = end == CONVERGED && gap_ * scale() < 0.5 * objective_ ? FINITE : INFINITE;
-    if (verdict_ == INFINITE) start(params.data());
-    return verdict_;
+    return end == CONVERGED && gap_ * scale() < 0.5 * objective_ ? FINITE : INFINITE;
   }
 
-  bool fusion_is_within(const std::vector<double> &limits) const {
-    for (int a = 0; a < p_; a++)
-      if (fusion_[a] > limits[a]) return false;
-    return true;
+  // Fusion that no slope of the loss can overcome, on the rows that have any.
+  void tie_all() {
+    double least = 1;
+    for (const Edge &e : graph_.edges) least = std::min(least, e.weight);
+    for (int a = 0; a < p_; a++) {
+      if (fusion_[a] == 0) continue;
+      double sum = 0;
+      for (int k = 0; k < tasks(); k++)
+        for (int i = 0; i < n_; i++) sum += weights_[static_cast<std::size_t>(k) * np_ + i] * std::fabs(column(a)[i]);
+      fusion_[a] = std::max(fusion_[a], sum / least);
+    }
   }
 
   // Has some linear predictor gone far from where it was, as all do that have no finite optimum?
@@ -1358,7 +1369,6 @@ class NewtonSolver final : public Solver {
   int iterations_ = 0;
   Verdict verdict_ = UNKNOWN;
   std::vector<char> judged_;
-  std::vector<double> judged_fusion_;
 
   std::vector<int> place_, set_, active_;  // position of a feature in the working set, the set, its non-zero members
   std::vector<std::pair<double, int>> violators_;

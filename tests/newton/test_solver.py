@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.optimize import linprog
 
 from fusedlr.admm import solve_admm
 from fusedlr.newton import FLOOR, NewtonSolver, cpu, solve_newton
@@ -216,19 +217,26 @@ def test_data_that_are_not_separated_are_fitted_without_any_ridge():
     assert certify(data, solution.params, penalty, TaskGraph.chain(3)).relative_gap <= 1e-8
 
 
-@pytest.mark.parametrize("order", [(0.05, 1.0, 8.0), (8.0, 1.0, 0.05)], ids=["rising", "falling"])
-def test_tasks_that_only_fusion_keeps_apart_are_optimal_in_any_order(order):
-    """Each task is separated, but no common direction separates all: weak fusion puts the optimum far away."""
-    rng = np.random.default_rng(3)
-    X, truth = rng.normal(size=(60, 15)), 5 * rng.normal(size=(15, 3))
-    data, tasks = Data.from_arrays(X, (X @ truth > 0).astype(float)), TaskGraph.chain(3)
-    solver = NewtonSolver(data, tasks)
-    assert solver.solve(Penalty.from_values(0, 0, 0, 15)).status == "separated"
-    for fusion in order:
-        penalty = Penalty.from_values(0, 0, fusion, 15)
-        solution = solver.solve(penalty)
-        assert solution.status == "optimal"
-        assert certify(data, solution.params, penalty, tasks).relative_gap <= 1e-5
+def is_separated(X, Y):
+    """Whether some direction that all tasks share never goes against a label: a linear program."""
+    Z, signs = np.column_stack([np.ones(len(X)), X]), 2 * Y - 1
+    agree = (signs == signs[:, :1]).all(axis=1)
+    gains, level = signs[agree, :1] * Z[agree], Z[~agree]
+    found = linprog(-gains.sum(axis=0), A_ub=-gains, b_ub=np.zeros(len(gains)), A_eq=level, b_eq=np.zeros(len(level)),
+                    bounds=(-1, 1), method="highs")
+    return -found.fun > 1e-7
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_fused_tasks_are_called_separated_where_a_linear_program_says_so(seed):
+    rng = np.random.default_rng(seed)
+    n, d, t = rng.integers((20, 2, 2), (150, 30, 5))
+    X = rng.normal(size=(n, d))
+    truth = rng.choice([1, 3, 10]) * rng.normal(size=(d, 1)) + rng.choice([0.1, 1, 3]) * rng.normal(size=(d, t))
+    Y = (X @ truth + rng.choice([0, 1]) * rng.logistic(size=(n, t)) > 0).astype(float)
+    fusion = rng.choice([0.01, 0.05, 0.5, 5.0])
+    solution = solve_newton(Data.from_arrays(X, Y), Penalty.from_values(0, 0, fusion, d), TaskGraph.chain(t))
+    assert solution.status == ("separated" if is_separated(X, Y) else "optimal")
 
 
 def test_quasi_separated_data_are_called_separated():
