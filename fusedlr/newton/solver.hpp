@@ -168,7 +168,6 @@ class NewtonSolver final : public Solver {
   enum Verdict { UNKNOWN, FINITE, INFINITE };
   static constexpr double FAR = 5.0;
   static constexpr int TRIAL = 30;
-  static constexpr double DRIFT = 0.03;
   struct Parts {
     double loss, l1, l2, fusion;
   };
@@ -501,7 +500,7 @@ class NewtonSolver final : public Solver {
 
   // Whether the Gram matrices hold these rows at nearly the present curvature.
   bool gram_covers(const std::vector<std::pair<int, int>> &unknowns) {
-    if (by_rows_ || gram_size_ == 0 || curvature_drift() > DRIFT) return false;
+    if (by_rows_ || gram_size_ == 0 || curvature_drift() > drift_limit()) return false;
     for (const auto &u : unknowns)
       if (place_[u.first] < 0 || place_[u.first] >= gram_size_) return false;
     return true;
@@ -582,7 +581,7 @@ class NewtonSolver final : public Solver {
 
   // The features of the next quadratic model; true if its curvature is that of the present point.
   bool choose_features(bool force) {
-    const bool fresh = force || gram_size_ == 0 || curvature_drift() > DRIFT;
+    const bool fresh = force || gram_size_ == 0 || curvature_drift() > drift_limit();
     if (fresh) forget_features();
     for (int a = 0; a < p_; a++)
       if (place_[a] < 0 && (a == 0 || is_active(a))) add_feature_to_set(a);
@@ -595,6 +594,15 @@ class NewtonSolver final : public Solver {
       build_gram();
     }
     return fresh || by_rows_;
+  }
+
+  // New Gram matrices cost n / 2 products for each entry; sweeps with the old ones cost more where blocks are fused.
+  double drift_limit() const { return is_fused() ? std::min(0.08, 0.03 + n_ / 8000.0) : 0.1; }
+
+  bool is_fused() const {
+    for (int a = 0; a < p_; a++)
+      if (fusion_[a] > 0) return tasks() > 1;
+    return false;
   }
 
   bool is_active(int a) const {
