@@ -79,3 +79,11 @@ inline void add_scaled(int count, double a, const double *x, double *y) {
     for (int j = 0; j < PAD / LANES; j++) to[j] += from[j] * a;
   }
 }
+
+// y += a[0] * x[0] + a[stride] * x[1] + a[2 stride] * x[2] + a[3 stride] * x[3]
+inline void add_scaled(int count, const double *a, int stride, const double *const *x, double *y) {
+  const double a0 = a[0], a1 = a[stride], a2 = a[2 * stride], a3 = a[3 * stride];
+  const Vec *x0 = as_vec(x[0]), *x1 = as_vec(x[1]), *x2 = as_vec(x[2]), *x3 = as_vec(x[3]);
+  Vec *to = as_vec(y);
+  for (int i = 0; i < count / LANES; i++) to[i] += (x0[i] * a0 + x1[i] * a1) + (x2[i] * a2 + x3[i] * a3);
+}

@@ -226,13 +226,34 @@ class NewtonSolver final : public Solver {
 
   void refresh_linear() {
     std::copy(offset_.get(), offset_.get() + cells_, now_.linear.get());
-    for (int a = 0; a < p_; a++) add_feature(a, row(B_, a), now_.linear.get());
+    moved_.clear();
+    moves_.clear();
+    for (int a = 0; a < p_; a++) {
+      if (!is_active(a)) continue;
+      moved_.push_back(a);
+      moves_.insert(moves_.end(), row(B_, a), row(B_, a) + tasks());
+    }
+    add_moves(now_.linear.get());
   }
 
   // linear += column a times one coefficient for each task
   void add_feature(int a, const double *by, double *linear) const {
     for (int k = 0; k < tasks(); k++)
       if (by[k] != 0) add_scaled(np_, by[k], column(a), linear + static_cast<std::size_t>(k) * np_);
+  }
+
+  // The same for all features in moved_ with the coefficients in moves_, four at a time: the linear predictor is read and
+  // written a quarter as often.
+  void add_moves(double *linear) const {
+    std::size_t i = 0;
+    for (; i + 4 <= moved_.size(); i += 4) {
+      const double *x[4] = {column(moved_[i]), column(moved_[i + 1]), column(moved_[i + 2]), column(moved_[i + 3])};
+      for (int k = 0; k < tasks(); k++) {
+        const double *by = &moves_[i * tasks() + k];
+        add_scaled(np_, by, tasks(), x, linear + static_cast<std::size_t>(k) * np_);
+      }
+    }
+    for (; i < moved_.size(); i++) add_feature(moved_[i], &moves_[i * tasks()], linear);
   }
 
   // ---------------------------------------------------------------- penalty
@@ -1190,11 +1211,11 @@ class NewtonSolver final : public Solver {
 
   void collect_change() {
     std::fill(change_.get(), change_.get() + cells_, 0.0);
-    Scratch<T, 1> by(t_);
-    for (const int a : set_) {
-      for (int k = 0; k < tasks(); k++) by.get()[k] = row(trial_, a)[k] - row(B_, a)[k];
-      add_feature(a, by.get(), change_.get());
-    }
+    moved_ = set_;
+    moves_.resize(set_.size() * tasks());
+    for (std::size_t c = 0; c < set_.size(); c++)
+      for (int k = 0; k < tasks(); k++) moves_[c * tasks() + k] = row(trial_, set_[c])[k] - row(B_, set_[c])[k];
+    add_moves(change_.get());
   }
 
   double penalty_between(double step) const {
@@ -1378,6 +1399,8 @@ class NewtonSolver final : public Solver {
   Verdict verdict_ = UNKNOWN;
   std::vector<char> judged_;
 
+  std::vector<int> moved_;  // features, and by how much: see add_moves
+  std::vector<double> moves_;
   std::vector<int> place_, set_, active_;  // position of a feature in the working set, the set, its non-zero members
   std::vector<std::pair<double, int>> violators_;
   std::vector<double> growth_;  // of the curvature of each task since the Gram matrices were made
