@@ -291,8 +291,14 @@ class TreeBlock {
       last_[i] = message.last;
     }
     b_[part.root] = collect(part.root, l1).root();
-    for (int i = part.root - 1; i >= part.first; i--) b_[i] = std::min(std::max(b_[parent_[i]], lowest_[i]), highest_[i]);
+    go_down(part);
   }
+
+  void go_down(const Part &part) {
+    for (int i = part.root - 1; i >= part.first; i--) b_[i] = best_below(i);
+  }
+
+  double best_below(int i) const { return std::min(std::max(b_[parent_[i]], lowest_[i]), highest_[i]); }
 
   // Sum of the messages of the children and the derivative of the task itself. A subtree owns four knots for each of its
   // tasks and needs two, and one at zero.
@@ -372,26 +378,31 @@ class TreeBlock {
 
   // The closing edge pulls its ends together with a slope v in [-nu, nu]; their difference falls with v, piecewise
   // linearly. Where it passes zero the ends are tied; where it does not, v is at a limit. Newton steps, or halving where
-  // they leave what is known to hold the answer.
+  // they leave what is known to hold the answer. One end falls and the other rises, so a tie is always between them.
   void solve_cycle(const Part &part, double l1, double nu) {
-    const double end_q = q_[part.end], root_q = q_[part.root], smallest = 1e-14 * (nu + size_of(part, l1));
-    double low = -nu, high = nu, v = first_guess(part, l1, nu);
+    const double infinity = std::numeric_limits<double>::infinity(), tiny = 1e-14 * (nu + size_of(part, l1));
+    const double end_q = q_[part.end], root_q = q_[part.root];
+    double low = -nu, high = nu, v = first_guess(part, l1, nu), below = -infinity, above = infinity;
     bool tried_low = false, tried_high = false;
-    for (int round = 0; round < 200; round++) {
+    for (int tiny_steps = 0; tiny_steps < 3;) {
       q_[part.end] = end_q - v;
       q_[part.root] = root_q + v;
       solve_tree(part, l1);
       const double difference = b_[part.end] - b_[part.root];
       if (difference == 0 || (difference > 0 ? v >= nu : v <= -nu)) return;
+      below = std::max(below, std::min(b_[part.end], b_[part.root]));
+      above = std::min(above, std::max(b_[part.end], b_[part.root]));
+      if (!(above - below > 1e-14 * std::fabs(above))) break;
       (difference > 0 ? low : high) = v;
       (difference > 0 ? tried_low : tried_high) = true;
       const double step = difference * shared_curvature(part, l1);
-      v += step;
+      tiny_steps = std::fabs(step) <= tiny ? tiny_steps + 1 : 0;  // one may lead to a knot behind which steps are longer
+      v = v + step != v ? v + step : std::nextafter(v, difference * infinity);
       if (v >= high) v = tried_high ? low + 0.5 * (high - low) : high;
       if (v <= low) v = tried_low ? low + 0.5 * (high - low) : low;
-      if (std::fabs(step) <= smallest || (tried_low && v <= low) || (tried_high && v >= high)) break;
+      if ((tried_low && v <= low) || (tried_high && v >= high)) break;
     }
-    tie_ends(part, l1);
+    tie_ends(part, std::min(std::max(tied_value(part, l1), below), above), 1e3 * tiny);
   }
 
   double size_of(const Part &part, double l1) const {
@@ -432,16 +443,25 @@ class TreeBlock {
     return sum;
   }
 
-  // Both groups take the value at which the pulls of the closing edge cancel: they differ from it by rounding only.
-  // With an l1 that is zero if zero is between them, for the first to come there stays.
-  void tie_ends(const Part &part, double l1) {
+  // Where the ends meet if their groups stay as they are; with an l1 zero, if that is between them: who comes there stays.
+  double tied_value(const Part &part, double l1) {
+    const double x = b_[part.end], y = b_[part.root];
+    if (l1 > 0 && std::min(x, y) <= 0 && std::max(x, y) >= 0) return 0;
     label_tied(part);
     const double a = group_curvature(part, part.end), b = group_curvature(part, part.root);
-    const bool around_zero = std::min(b_[part.end], b_[part.root]) <= 0 && std::max(b_[part.end], b_[part.root]) >= 0;
-    const double value = around_zero && l1 > 0 ? 0.0 : (a * b_[part.end] + b * b_[part.root]) / (a + b);
-    const int end_top = top_[part.end], root_top = top_[part.root];
-    for (int i = part.first; i <= part.root; i++)
-      if (top_[i] == end_top || top_[i] == root_top) b_[i] = value;
+    return (a * x + b * y) / (a + b);
+  }
+
+  // Gives both ends the same value, from which rounding had kept them, and with them those of the cycle that are tied to
+  // the end. An end of next to no curvature may be far off and tied to the wrong side: if the rest resists, it moves alone.
+  void tie_ends(const Part &part, double value, double resistance) {
+    b_[part.root] = value;
+    go_down(part);
+    label_tied(part);
+    const bool together = std::fabs(b_[part.end] - value) * group_curvature(part, part.end) <= resistance;
+    const int group = top_[part.end];
+    for (int i = part.root - 1; i >= part.first; i--)
+      b_[i] = i == part.end || (together && on_cycle_[i] && top_[i] == group) ? value : best_below(i);
   }
 
   std::vector<int> task_, parent_, size_, top_;  // by number: the task, the number above, tasks in the subtree
