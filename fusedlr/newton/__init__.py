@@ -19,9 +19,9 @@ stays, and the status is "separated" too.
 import numpy as np
 
 from ..objective import Solution
-from ._newton import STATUS, Core, cpu, prox
+from ._newton import STATUS, Core, cpu, gauge, prox
 
-__all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_prox", "cpu", "solve_newton"]
+__all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_gauge", "block_prox", "cpu", "solve_newton"]
 
 FLOOR = 1e-5
 
@@ -100,6 +100,11 @@ def block_prox(tasks, h, q, l1, fusion):
     """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,)."""
     h, q = (np.ascontiguousarray(a, dtype=float) for a in (h, q))
     return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion)
+
+
+def block_gauge(tasks, q, l1, fusion, lowest=0.0):
+    """Smallest s >= lowest at which b = 0 minimises the block of `block_prox`, its l1 and fusion multiplied by s."""
+    return gauge(*_edges(tasks), tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
 
 
 def _edges(tasks):

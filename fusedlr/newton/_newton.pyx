@@ -50,6 +50,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
     const char *instruction_set()
     void block_prox(int, int, const int *, const double *, cbool, const double *, const double *, double, double,
                     double *) except +
+    double block_gauge(int, int, const int *, const double *, cbool, const double *, double, double, double) except +
 
 
 STATUS = ("optimal", "separated", "not_converged")
@@ -167,3 +168,11 @@ def prox(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, con
     block_prox(h.shape[0], edges, &ends[0, 0] if edges else NULL, &edge_weights[0] if edges else NULL, chain, &h[0], &q[0],
                l1, fusion, &b[0])
     return np.asarray(b)
+
+
+def gauge(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, const double[::1] q, double l1, double fusion,
+          double lowest):
+    """Smallest s >= lowest for which q / s is a sum of slopes of l1 |b| + fusion * sum_e w_e |b_j - b_k|."""
+    cdef int edges = ends.shape[0]
+    return block_gauge(q.shape[0], edges, &ends[0, 0] if edges else NULL, &edge_weights[0] if edges else NULL, chain, &q[0],
+                       l1, fusion, lowest)

@@ -43,7 +43,18 @@ void block_prox(int tasks, int edges, const int *ends, const double *weights, bo
     base::chain_prox<0>(tasks, h, q, l1, nu.data(), b);
     return;
   }
-  CutBlock(graph).prox(h, q, l1, fusion, b);
+  GraphBlock(graph).prox(h, q, l1, fusion, b);
+}
+
+double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
+                   double fusion, double lowest) {
+  const Graph graph(tasks, edges, ends, weights, chain);
+  if (chain && fusion > 0) {
+    std::vector<double> nu;
+    for (const Edge &e : graph.edges) nu.push_back(fusion * e.weight);
+    return base::chain_gauge<0>(tasks, q, l1, nu.data(), lowest);
+  }
+  return GraphBlock(graph).gauge(q, l1, fusion, lowest);
 }
 
 }  // namespace fusedlr

@@ -1,5 +1,5 @@
 // The penalty of one feature over a graph of tasks:  l1 * sum |b_k| + sum_e nu_e |b_j - b_k|.
-// Chains have a dynamic program (chain.hpp). Any other graph is solved here, exactly, by minimum cuts.
+// Chains, trees and single cycles have faster ways (chain.hpp, tree.hpp). Any graph is solved here, exactly, by minimum cuts.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,12 @@ struct Graph {
   std::vector<Edge> edges;
   std::vector<int> component;  // label of each task
   int components = 0;
+  bool at_most_one_cycle_each = false;  // true of every component
 
   Graph(int tasks_, int count, const int *ends, const double *weights, bool chain_) : tasks(tasks_), chain(chain_) {
     for (int e = 0; e < count; e++) edges.push_back({ends[2 * e], ends[2 * e + 1], weights[e]});
     label_components();
+    count_cycles();
   }
 
  private:
@@ -41,6 +43,13 @@ struct Graph {
       if (fresh[c] < 0) fresh[c] = components++;
       c = fresh[c];
     }
+  }
+
+  void count_cycles() {
+    std::vector<int> room(components, 0);  // a tree has one edge less than tasks
+    for (const int c : component) room[c]++;
+    for (const Edge &e : edges) room[component[e.a]]--;
+    at_most_one_cycle_each = std::all_of(room.begin(), room.end(), [](int left) { return left >= 0; });
   }
 };
 

@@ -13,3 +13,4 @@
 
 #include "core.hpp"
 #include "graph.hpp"
+#include "tree.hpp"

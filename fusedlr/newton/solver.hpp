@@ -53,7 +53,7 @@ class NewtonSolver final : public Solver {
  public:
   explicit NewtonSolver(const Problem &problem)
       : graph_(problem.tasks, problem.edges, problem.ends, problem.edge_weights, problem.chain),
-        cuts_(graph_),
+        blocks_(graph_),
         n_(problem.rows),
         p_(problem.features + 1),
         t_(problem.tasks),
@@ -295,7 +295,7 @@ class NewtonSolver final : public Solver {
       edge_limits(fusion, nu.get());
       chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
     } else {
-      cuts_.prox(h, q, l1, fusion, b);
+      blocks_.prox(h, q, l1, fusion, b);
     }
   }
 
@@ -316,7 +316,7 @@ class NewtonSolver final : public Solver {
         if (std::fabs(q[k]) > l1) return false;
       return true;
     }
-    if (!graph_.chain) return cuts_.is_zero(q, l1, fusion);
+    if (!graph_.chain) return blocks_.is_zero(q, l1, fusion);
     Scratch<T, 1> nu(t_);
     edge_limits(fusion, nu.get());
     return chain_is_zero<T>(tasks(), q, l1, nu.get());
@@ -328,7 +328,7 @@ class NewtonSolver final : public Solver {
         if (l1 > 0) lowest = std::max(lowest, std::fabs(q[k]) / l1);
       return lowest;
     }
-    if (!graph_.chain) return cuts_.gauge(q, l1, fusion, lowest);
+    if (!graph_.chain) return blocks_.gauge(q, l1, fusion, lowest);
     Scratch<T, 1> nu(t_);
     edge_limits(fusion, nu.get());
     return chain_gauge<T>(tasks(), q, l1, nu.get(), lowest);
@@ -1384,7 +1384,7 @@ class NewtonSolver final : public Solver {
   }
 
   const Graph graph_;
-  CutBlock cuts_;
+  GraphBlock blocks_;  // for graphs other than a chain
   const int n_, p_, t_, np_, pp_;
   const std::size_t cells_;  // tasks times padded rows
   Numbers X_, signs_, weights_, offset_;

@@ -53,6 +53,20 @@ def test_every_graph_is_certified_by_the_referee(data, graph, penalties):
     fit(data, graph, *penalties)
 
 
+@pytest.mark.parametrize("graph", [TaskGraph([(0, 1), (0, 2), (2, 3), (2, 4), (4, 5)], 6), TaskGraph.ring(6),
+                                   TaskGraph([(0, 1), (1, 2), (0, 2, 0.5), (3, 4)], 6)], ids=["tree", "ring", "parts"])
+@pytest.mark.parametrize("penalties", [(1.0, 0.0, 0.5), (0.3, 0.2, 2.0), (0.0, 0.1, 1.0)])
+def test_trees_and_rings_have_the_objective_that_cuts_find(graph, penalties):
+    """The other edges, next to weightless, change nothing but that only cuts can take the graph."""
+    data, penalty = draw(2, n=60, d=10, t=6), Penalty.from_values(*penalties, 10)
+    given = {tuple(edge) for edge in graph.edges.tolist()}
+    idle = [(j, k, 1e-300) for k in range(6) for j in range(k) if (j, k) not in given]
+    for_cuts = TaskGraph([(j, k, w) for (j, k), w in zip(graph.edges, graph.weights)] + idle, 6)
+    found, expected = (solve_newton(data, penalty, tasks, tol=TOL) for tasks in (graph, for_cuts))
+    assert found.status == expected.status == "optimal"
+    assert found.objective == pytest.approx(expected.objective, rel=2 * TOL)
+
+
 @pytest.mark.parametrize("graph", [TaskGraph.chain(4), TaskGraph.ring(4)], ids=["chain", "ring"])
 def test_newton_and_admm_find_the_same_point(data, graph):
     penalty = Penalty.from_values(1.0, 0.3, 0.7, 12)
@@ -267,3 +281,13 @@ def test_a_task_without_labels_follows_its_neighbours():
     alone = fit(Data.from_arrays(data.X, Y), TaskGraph.chain(3), l1=0.5, l2=0.1)
     assert (alone[1:, 2] == 0).all()
     assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("graph", [TaskGraph.ring(5), TaskGraph([(0, k) for k in range(1, 5)], 5)], ids=["ring", "star"])
+@pytest.mark.parametrize("empty", range(5))
+def test_a_task_without_labels_beside_columns_of_a_hundred_thousand(graph, empty):
+    """The curvature of the one is lost in that of the others when they are added."""
+    data = draw(13, n=40, d=6, t=5)
+    Y = labels(data)
+    Y[:, empty] = np.nan
+    fit(Data.from_arrays(1e5 * data.X, Y), graph, l1=1.0, fusion=1.0, tol=1e-6)
