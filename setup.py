@@ -31,7 +31,7 @@ newton = Extension(
     depends=sorted(glob(FOLDER + "*.hpp")),
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
-    extra_compile_args=["-O3", "-std=gnu++17", "-fno-math-errno", "-g0"],
+    extra_compile_args=["-O3", "-std=gnu++17", "-fno-math-errno", "-fvisibility=hidden", "-g0"],
 )
 
 setup(

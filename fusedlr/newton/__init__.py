@@ -96,10 +96,13 @@ def solve_newton(data, penalty, tasks, tol=1e-6, max_iter=200, start=None, floor
     return NewtonSolver(data, tasks).solve(penalty, tol, max_iter, start, floor)
 
 
-def block_prox(tasks, h, q, l1, fusion):
-    """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,)."""
+def block_prox(tasks, h, q, l1, fusion, start=None):
+    """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,).
+
+    ``start`` may save time if it has the ties and signs of the minimiser; it never changes the answer.
+    """
     h, q = (np.ascontiguousarray(a, dtype=float) for a in (h, q))
-    return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion)
+    return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion, np.zeros_like(h) if start is None else start)
 
 
 def block_gauge(tasks, q, l1, fusion, lowest=0.0):

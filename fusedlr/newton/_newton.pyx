@@ -2,7 +2,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The thin face of the C++ core: arrays in, arrays out, and Ctrl-C."""
 
-from libc.time cimport CLOCKS_PER_SEC, clock, clock_t
 from libcpp cimport bool as cbool
 
 import numpy as np
@@ -28,8 +27,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
         double tolerance
         int max_iterations
         double floor
-        cbool (*stop)(void *) noexcept
-        void *context
+        cbool (*stop)() noexcept
 
     cdef struct Report:
         double objective, gap
@@ -56,14 +54,9 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
 STATUS = ("optimal", "separated", "not_converged")
 
 
-cdef cbool signal_came(void *context) noexcept nogil:
-    """Look for Ctrl-C some 20 times a second; the lock of the interpreter is too dear to take at every step."""
-    cdef clock_t *last = <clock_t *> context
-    cdef clock_t now = clock()
+cdef cbool signal_came() noexcept nogil:
+    """Whether Ctrl-C was pressed."""
     cdef int came
-    if now - last[0] < CLOCKS_PER_SEC // 20:
-        return False
-    last[0] = now
     with gil:
         came = PyErr_CheckSignals()
     return came != 0
@@ -123,9 +116,8 @@ cdef class Core:
     cdef Report run(self, double tolerance, int max_iterations, double floor) except *:
         cdef Settings settings
         cdef Report report
-        cdef clock_t last = clock()
         settings.tolerance, settings.max_iterations, settings.floor = tolerance, max_iterations, floor
-        settings.stop, settings.context = signal_came, &last
+        settings.stop = signal_came
         with nogil:
             report = self.solver.solve(settings)
         if report.status == 3:
@@ -161,9 +153,9 @@ def cpu():
 
 
 def prox(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, const double[::1] h, const double[::1] q,
-         double l1, double fusion):
+         double l1, double fusion, start):
     """Minimiser of one block, sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, shape (tasks,)."""
-    cdef double[::1] b = np.empty(h.shape[0])
+    cdef double[::1] b = np.array(start, dtype=float)
     cdef int edges = ends.shape[0]
     block_prox(h.shape[0], edges, &ends[0, 0] if edges else NULL, &edge_weights[0] if edges else NULL, chain, &h[0], &q[0],
                l1, fusion, &b[0])

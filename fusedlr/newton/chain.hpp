@@ -1,18 +1,18 @@
 // Exact operations on one block of a chain of tasks, in the namespace of one instruction set (see solver.hpp).
 // Edge k joins task k and task k + 1 and carries nu[k].
 
-// Scratch numbers for blocks of T tasks; on the stack where T is known when compiling.
-template <int T, int Times, int Extra = 0>
+// Scratch space for blocks of T tasks; on the stack where T is known when compiling.
+template <int T, int Times, int Extra = 0, typename Item = double>
 struct Scratch {
-  double values[Times * T + Extra];
+  Item items[Times * T + Extra];
   explicit Scratch(int) {}
-  double *get() { return values; }
+  Item *get() { return items; }
 };
-template <int Times, int Extra>
-struct Scratch<0, Times, Extra> {
-  std::unique_ptr<double[]> values;
-  explicit Scratch(int tasks) : values(new double[Times * static_cast<std::size_t>(tasks) + Extra]) {}
-  double *get() { return values.get(); }
+template <int Times, int Extra, typename Item>
+struct Scratch<0, Times, Extra, Item> {
+  std::unique_ptr<Item[]> items;
+  explicit Scratch(int tasks) : items(new Item[Times * static_cast<std::size_t>(tasks) + Extra]) {}
+  Item *get() { return items.get(); }
 };
 
 inline double soft(double q, double limit, double h) { return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0); }
@@ -51,113 +51,6 @@ double chain_gauge(int tasks, const double *q, double l1, const double *nu, doub
   return largest;
 }
 
-// Derivative of the best value of tasks 0..k as a function of b_k: non-decreasing and piecewise linear.
-// Knots hold the change of slope and intercept from left to right; a jump is a change of intercept alone.
-template <int T>
-struct Derivative {
-  Scratch<T, 12, 24> memory;
-  double *x, *slope, *level;
-  int first, last;
-  double left_slope = 0, left_level = 0, right_slope = 0, right_level = 0;
-
-  explicit Derivative(int tasks) : memory(tasks) {
-    const int size = 4 * tasks + 8;
-    x = memory.get();
-    slope = x + size;
-    level = slope + size;
-    first = last = tasks + 2;
-  }
-
-  void add_task(double h, double q, double l1) {
-    left_slope += h;
-    left_level += -q - l1;
-    right_slope += h;
-    right_level += -q + l1;
-    if (l1 > 0) add_jump_at_zero(2 * l1);
-  }
-
-  void add_jump_at_zero(double jump) {
-    int i = first;
-    while (i < last && x[i] < 0) i++;
-    if (i < last && x[i] == 0) {
-      level[i] += jump;
-      return;
-    }
-    for (int j = last; j > i; j--) {
-      x[j] = x[j - 1];
-      slope[j] = slope[j - 1];
-      level[j] = level[j - 1];
-    }
-    x[i] = 0;
-    slope[i] = 0;
-    level[i] = jump;
-    last++;
-  }
-
-  // Where the derivative passes `target`, dropping the knots to the left of that place.
-  double pass_from_left(double target, double &s, double &c) {
-    s = left_slope;
-    c = left_level;
-    while (first < last) {
-      if (s * x[first] + c >= target) break;
-      s += slope[first];
-      c += level[first];
-      const double here = x[first++];
-      if (s * here + c >= target) return here;
-    }
-    return (target - c) / s;
-  }
-
-  double clip_below(double nu) {
-    double s, c;
-    const double here = pass_from_left(-nu, s, c);
-    first--;
-    x[first] = here;
-    slope[first] = s;
-    level[first] = c + nu;
-    left_slope = 0;
-    left_level = -nu;
-    return here;
-  }
-
-  // As clip_below, from the right. Both clips may fall into one jump: then one knot stands for the two.
-  double clip_above(double nu) {
-    double s = right_slope, c = right_level, here = 0;
-    bool inside = false;
-    while (last > first + 1) {
-      const int j = last - 1;
-      if (s * x[j] + c <= nu) break;
-      s -= slope[j];
-      c -= level[j];
-      here = x[j];
-      last--;
-      if (s * here + c <= nu) {
-        inside = true;
-        break;
-      }
-    }
-    if (!inside) here = (nu - c) / s;
-    right_slope = 0;
-    right_level = nu;
-    if (here <= x[first]) {
-      last = first + 1;
-      slope[first] = 0;
-      level[first] = 2 * nu;
-      return x[first];
-    }
-    x[last] = here;
-    slope[last] = -s;
-    level[last] = nu - c;
-    last++;
-    return here;
-  }
-
-  double root() {
-    double s, c;
-    return pass_from_left(0.0, s, c);
-  }
-};
-
 // b = argmin sum h/2 b^2 - q b + l1 |b| + sum_k nu_k |b_k - b_{k+1}|, curvatures h > 0 of any size.
 template <int T>
 void chain_prox(int tasks, const double *h, const double *q, double l1, const double *nu, double *b) {
@@ -166,16 +59,18 @@ void chain_prox(int tasks, const double *h, const double *q, double l1, const do
     std::fill(b, b + t, 0.0);
     return;
   }
-  Derivative<T> derivative(t);
+  Scratch<T, 4, 8, Knot> knots(t);
+  Knot *middle = knots.get() + t + 2;
+  Message message{middle, middle, 0, 0, 0, 0};
   Scratch<T, 2> bounds(t);
   double *lowest = bounds.get(), *highest = lowest + t;
   for (int k = 0; k < t - 1; k++) {
-    derivative.add_task(h[k], q[k], l1);
-    lowest[k] = derivative.clip_below(nu[k]);
-    highest[k] = derivative.clip_above(nu[k]);
+    message.add_task(h[k], q[k], l1, k > 0 ? nu[k - 1] : 0.0);
+    lowest[k] = message.clip_below(nu[k]);
+    highest[k] = message.clip_above(nu[k]);
   }
-  derivative.add_task(h[t - 1], q[t - 1], l1);
-  b[t - 1] = derivative.root();
+  message.add_task(h[t - 1], q[t - 1], l1, t > 1 ? nu[t - 2] : 0.0);
+  b[t - 1] = message.root();
   for (int k = t - 2; k >= 0; k--) b[k] = std::min(std::max(b[k + 1], lowest[k]), highest[k]);
 }
 

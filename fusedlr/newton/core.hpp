@@ -17,8 +17,7 @@ struct Settings {
   double tolerance;    // relative duality gap to reach
   int max_iterations;  // Newton steps
   double floor;        // the separable rule: ridge on free rows, as a fraction of their largest curvature
-  bool (*stop)(void *);  // asked now and then; true interrupts the solve
-  void *context;
+  bool (*stop)();      // asked some 20 times a second, unless null; true interrupts the solve
 };
 
 enum Status { OPTIMAL = 0, SEPARATED = 1, NOT_CONVERGED = 2, INTERRUPTED = 3 };
@@ -50,7 +49,8 @@ class Solver {
 Solver *make_solver(const Problem &problem);
 // Name of the instruction set that make_solver picks: "base", "avx2" or "avx512".
 const char *instruction_set();
-// Minimiser b of one block  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for tests.
+// Minimiser b of one block  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for tests. The ties and signs
+// that b has on entry are tried first where the solver would try them.
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h, const double *q,
                 double l1, double fusion, double *b);
 // Smallest s >= lowest for which q / s is a sum of slopes of the penalty of that block, for tests.

@@ -1238,7 +1238,13 @@ class NewtonSolver final : public Solver {
     now_.swap(next_);
   }
 
-  bool interrupted(const Settings &settings) const { return settings.stop && settings.stop(settings.context); }
+  // Asks some 20 times a second: asking takes the lock of the caller's interpreter.
+  bool interrupted(const Settings &settings) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - asked_ < std::chrono::milliseconds(50)) return false;
+    asked_ = now;
+    return settings.stop && settings.stop();
+  }
 
   // ---------------------------------------------------------------- the separable rule
 
@@ -1396,6 +1402,7 @@ class NewtonSolver final : public Solver {
   std::vector<Parts> memory_;
   double null_loss_ = 0, objective_ = 0, gap_ = 0;
   int iterations_ = 0;
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
   Verdict verdict_ = UNKNOWN;
   std::vector<char> judged_;
 

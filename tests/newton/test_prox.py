@@ -13,8 +13,8 @@ from tests.newton.brute import block_value, brute_prox
 from tests.newton.problems import draw_graph
 
 
-def agrees(tasks, h, q, l1, fusion):
-    b = block_prox(tasks, h, q, l1, fusion)
+def agrees(tasks, h, q, l1, fusion, start=None):
+    b = block_prox(tasks, h, q, l1, fusion, start)
     expected, value = brute_prox(tasks, h, q, l1, fusion)
     excess = block_value(tasks, h, q, l1, fusion, b) - value
     size = np.sum(q**2 / h) + abs(value)
@@ -48,6 +48,18 @@ def test_random_blocks_on_chains(n_tasks):
         tasks = TaskGraph([(k, k + 1, w) for k, w in enumerate(weights)], n_tasks)
         block = draw_block(rng, n_tasks)
         assert agrees(tasks, *block), (tasks, block)
+
+
+@pytest.mark.parametrize("n_tasks", [2, 3, 4, 5])
+def test_the_pattern_at_the_start_never_changes_the_minimiser(n_tasks):
+    rng = np.random.default_rng(30 + n_tasks)
+    for _ in range(200):
+        weights = rng.choice([1.0, 1e-12, 0.2, 5.0], n_tasks - 1)
+        tasks = TaskGraph([(k, k + 1, w) for k, w in enumerate(weights)], n_tasks)
+        block = draw_block(rng, n_tasks)
+        right = brute_prox(tasks, *block)[0]
+        for start in (right, 2 * right, -right, np.round(rng.normal(size=n_tasks)), np.ones(n_tasks)):
+            assert agrees(tasks, *block, start), (tasks, block, start)
 
 
 @pytest.mark.parametrize("n_tasks", [3, 4])

@@ -283,7 +283,8 @@ def test_a_task_without_labels_follows_its_neighbours():
     assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize("graph", [TaskGraph.ring(5), TaskGraph([(0, k) for k in range(1, 5)], 5)], ids=["ring", "star"])
+@pytest.mark.parametrize("graph", [TaskGraph.chain(5), TaskGraph.ring(5), TaskGraph([(0, k) for k in range(1, 5)], 5)],
+                         ids=["chain", "ring", "star"])
 @pytest.mark.parametrize("empty", range(5))
 def test_a_task_without_labels_beside_columns_of_a_hundred_thousand(graph, empty):
     """The curvature of the one is lost in that of the others when they are added."""
@@ -291,3 +292,14 @@ def test_a_task_without_labels_beside_columns_of_a_hundred_thousand(graph, empty
     Y = labels(data)
     Y[:, empty] = np.nan
     fit(Data.from_arrays(1e5 * data.X, Y), graph, l1=1.0, fusion=1.0, tol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [87, 166, 243])
+def test_a_chain_with_a_task_without_labels_and_large_columns_converges(seed):
+    rng = np.random.default_rng(seed)
+    t = int(rng.integers(2, 6))
+    X = rng.normal(size=(40, 6)) * 10.0 ** rng.uniform(2, 5)
+    Y = (rng.random((40, t)) < 0.5).astype(float)
+    Y[:, rng.integers(t)] = np.nan
+    l1, fusion = rng.choice([0, 0.1, 1.0]), rng.choice([0.1, 1.0, 8.0])
+    fit(Data.from_arrays(X, Y), TaskGraph.chain(t), l1=l1, fusion=fusion, tol=1e-6)
