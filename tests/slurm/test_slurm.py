@@ -155,6 +155,12 @@ def test_instances_share_slurm_jobs(slurm, through_slurm):
     assert len(finished_jobs(slurm)) == 4
 
 
+def test_a_group_asks_for_two_cores_and_the_minutes_of_its_rules(slurm, through_slurm):
+    """Two instances on two cores: 2 minutes for simulate, then 10 for grid and adaboost; 7 for one; 30 for evaluate."""
+    asked = re.findall(r"TimeLimit=(\d+) .*?ProcCnt=(\d+)", (slurm / "log/jobs").read_text())
+    assert sorted((int(minutes), int(cores)) for minutes, cores in asked) == [(7, 2), (12, 2), (12, 2), (30, 1)]
+
+
 def test_nothing_waits_or_runs_at_the_end(slurm, through_slurm):
     waiting = subprocess.run(["squeue", "--noheader"], env={**os.environ, "SLURM_CONF": str(slurm / "slurm.conf")}, check=True,
                              capture_output=True, text=True)
