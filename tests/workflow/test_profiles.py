@@ -1,4 +1,4 @@
-"""The profiles say what Snakemake and its plugins understand, so that a slip of the pen shows before a cluster is at hand."""
+"""The profiles say what Snakemake understands, so that a slip of the pen shows before a cluster is at hand."""
 
 import os
 import re
@@ -17,12 +17,14 @@ PROFILES = ROOT / "workflow/profiles"
 # snakemake-executor-plugin-slurm 2 in the catalogue of plugins. Those that a profile could sensibly set.
 BOTH = {
     "cores", "default-resources", "group-components", "groups", "jobs", "keep-going", "latency-wait", "local-cores",
-    "max-status-checks-per-second", "max-threads", "nolock", "printshellcmds", "rerun-incomplete", "rerun-triggers", "resources",
-    "restart-times", "retries", "scheduler", "set-resource-scopes", "set-resources", "set-threads", "show-failed-logs",
+    "max-status-checks-per-second", "max-threads", "nolock", "printshellcmds", "rerun-incomplete", "rerun-triggers",
+    "resources", "restart-times", "retries", "scheduler", "set-resource-scopes", "set-resources", "set-threads",
+    "show-failed-logs",
 }
-SEVEN = BOTH | {"cluster", "cluster-cancel", "cluster-cancel-nargs", "cluster-status", "cluster-sync", "jobname", "jobscript",
-                "max-jobs-per-second"}
-NINE = BOTH | {"executor", "max-jobs-per-timespan", "precommand", "seconds-between-status-checks", "shared-fs-usage"} | {
+SEVEN = BOTH | {"cluster", "cluster-cancel", "cluster-cancel-nargs", "cluster-status", "cluster-sync", "jobname",
+                "jobscript", "max-jobs-per-second"}
+NINE = BOTH | {"executor", "max-jobs-per-timespan", "precommand", "seconds-between-status-checks", "shared-fs-usage"}
+NINE |= {
     f"slurm-{name}" for name in (
         "array-jobs", "array-limit", "delete-logfiles-older-than", "efficiency-report", "efficiency-report-path",
         "efficiency-threshold", "exclude-failed-nodes", "init-seconds-before-status-checks", "jobname-prefix",
@@ -98,7 +100,8 @@ def test_the_status_script_tells_what_became_of_a_job(scontrol, sacct, answer, t
         (tmp_path / command).write_text(f"#!/bin/sh\necho '{says}'\n")
         (tmp_path / command).chmod(0o755)
     script = PROFILES / "slurm7" / profile("slurm7")["cluster-status"]
-    told = subprocess.run([script, "7"], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True, text=True)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    told = subprocess.run([script, "7"], env=environment, capture_output=True, text=True)
     assert told.stdout == f"{answer}\n"
 
 
@@ -107,8 +110,9 @@ def test_the_installed_snakemake_takes_its_slurm_profile(tmp_path):
     name = f"slurm{installed('snakemake').split('.')[0]}"
     if name not in KNOWN or (name == "slurm9" and not installed("snakemake-executor-plugin-slurm")):
         pytest.skip(f"no profile for Snakemake {installed('snakemake')} and the plugins that are installed")
-    command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path,
-               "--profile", PROFILES / name, "--dry-run", "--config", "instances=2", "cases=[d]", "sizes=[25]"]
+    command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile",
+               "--directory", tmp_path, "--profile", PROFILES / name, "--dry-run",
+               "--config", "instances=2", "cases=[d]", "sizes=[25]"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
     assert "group job instance" in done.stdout
