@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -56,6 +57,7 @@ def slurm(others):
         pytest.skip(possible.stderr.strip())
     # munged wants no folder above its socket to be open to a group; pytest's own are not open to munged at all.
     folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    before = signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
     try:
         cluster("install")
         cluster("up", folder)
@@ -63,6 +65,7 @@ def slurm(others):
     finally:
         cluster("down", folder)
         shutil.rmtree(folder)
+        signal.signal(signal.SIGTERM, before)
 
 
 def snakemake(folder, *options, **environment):
