@@ -3,9 +3,11 @@
 Left out of the normal run, as it installs packages and starts daemons; ``make test-slurm`` as root runs it.
 """
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -30,13 +32,32 @@ def pids_of(folder):
     return [int((folder / name).read_text()) for name in ("slurmd.pid", "slurmctld.pid", "munge/pid")]
 
 
+def processes():
+    """Processes of Slurm and munge on this machine, whoever started them; not those that have ended."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            name, state = re.match(r"Name:\s*(\S*).*?State:\s*(\S)", status.read_text(), re.DOTALL).groups()
+            if name.startswith(("slurm", "munged")) and state not in "ZX":
+                found.add(int(status.parent.name))
+    return found
+
+
 @pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
+def others():
+    """Processes of Slurm and munge that were there before."""
+    return processes()
+
+
+@pytest.fixture(scope="module")
+def slurm(others):
     """Folder of a running cluster, which SLURM_CONF points to; stopped at the end, whatever happened."""
-    if os.geteuid() != 0:
-        pytest.skip("starting Slurm needs root")
+    possible = subprocess.run([HERE / "cluster", "check"], capture_output=True, text=True)
+    if possible.returncode:
+        pytest.skip(possible.stderr.strip())
     # munged wants no folder above its socket to be open to a group; pytest's own are not open to munged at all.
     folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    before = signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
     try:
         cluster("install")
         cluster("up", folder)
@@ -44,15 +65,20 @@ def slurm(tmp_path_factory):
     finally:
         cluster("down", folder)
         shutil.rmtree(folder)
+        signal.signal(signal.SIGTERM, before)
 
 
 def snakemake(folder, *options, **environment):
-    """Start Snakemake for the scores of the small study in a folder of its own."""
+    """Start Snakemake for the scores of the small study in a folder of its own.
+
+    With CI=true Snakemake 7 looks every second what became of its jobs, and every ten seconds otherwise.
+    """
     folder.mkdir()
-    command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile", "--directory", folder,
-               "--configfile", HERE / "study.yaml", "--nocolor", *options]
+    command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile",
+               "--directory", folder, "--configfile", HERE / "study.yaml", "--nocolor", *options]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "CI": "true", **environment}
     with open(folder / "snakemake.log", "w", encoding="utf-8") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment})
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
 
 
 def finish(process, folder):
@@ -63,7 +89,7 @@ def finish(process, folder):
 def local(tmp_path_factory):
     """Folder of the study without a cluster."""
     folder = tmp_path_factory.mktemp("study") / "local"
-    finish(snakemake(folder, "--cores", "1"), folder)
+    finish(snakemake(folder, "--cores", "2"), folder)
     return folder
 
 
@@ -79,7 +105,7 @@ def kill_one(process, environment):
         for number in running_jobs(environment)[:1]:
             subprocess.run(["scancel", number], env=environment, check=True)
             return number
-        time.sleep(0.2)
+        time.sleep(0.1)
     raise AssertionError("no job was ever seen running")
 
 
@@ -90,7 +116,8 @@ def through_slurm(slurm, tmp_path_factory):
         pytest.skip(f"the profile slurm7 is for Snakemake 7, found {version('snakemake')}")
     folder = tmp_path_factory.mktemp("study") / "slurm"
     setting = {"SLURM_CONF": str(slurm / "slurm.conf")}
-    process = snakemake(folder, "--profile", PROFILE, "--latency-wait", "10", "--group-components", "instance=2", **setting)
+    options = ["--profile", PROFILE, "--latency-wait", "10", "--group-components", "instance=2"]
+    process = snakemake(folder, *options, **setting)
     try:
         killed = kill_one(process, {**os.environ, **setting})
         finish(process, folder)
@@ -114,10 +141,11 @@ def test_daemons_listen_on_loopback_addresses_only(slurm):
 
 def test_scores_equal_those_of_a_local_run_byte_for_byte(local, through_slurm):
     """All but the column of CPU seconds, which no two runs share."""
-    tables = [pd.read_csv(folder / "results/scores.csv", dtype=str, keep_default_na=False) for folder in (local, through_slurm[0])]
+    folders = (local, through_slurm[0])
+    tables = [pd.read_csv(folder / "results/scores.csv", dtype=str, keep_default_na=False) for folder in folders]
     ours, theirs = (table.drop(columns="seconds").to_csv(index=False) for table in tables)
     assert ours == theirs
-    assert len(tables[0]) >= 2 * 2 * 4
+    assert len(tables[0]) >= 3 * 4
 
 
 def test_a_killed_job_is_done_again(slurm, through_slurm):
@@ -129,18 +157,24 @@ def test_a_killed_job_is_done_again(slurm, through_slurm):
 
 
 def test_instances_share_slurm_jobs(slurm, through_slurm):
-    """Four instances in pairs and two cases to evaluate: four Slurm jobs, and one for the killed one."""
-    assert len(finished_jobs(slurm)) == 5
+    """Three instances in pairs make two Slurm jobs, their case to evaluate a third, the killed one again a fourth."""
+    assert len(finished_jobs(slurm)) == 4
+
+
+def test_a_group_asks_for_two_cores_and_the_minutes_of_its_rules(slurm, through_slurm):
+    """Two instances on two cores: 2 minutes for simulate, then 10 for grid and adaboost; 7 for one; 30 for evaluate."""
+    asked = re.findall(r"TimeLimit=(\d+) .*?ProcCnt=(\d+)", (slurm / "log/jobs").read_text())
+    assert {(int(minutes), int(cores)) for minutes, cores in asked} == {(7, 2), (12, 2), (30, 1)}
 
 
 def test_nothing_waits_or_runs_at_the_end(slurm, through_slurm):
-    waiting = subprocess.run(["squeue", "--noheader"], env={**os.environ, "SLURM_CONF": str(slurm / "slurm.conf")}, check=True,
-                             capture_output=True, text=True)
-    assert waiting.stdout == ""
+    environment = {**os.environ, "SLURM_CONF": str(slurm / "slurm.conf")}
+    queue = subprocess.run(["squeue", "--noheader"], env=environment, check=True, capture_output=True, text=True)
+    assert queue.stdout == ""
 
 
-def test_daemons_are_gone_after_the_cluster_was_stopped(slurm, through_slurm):
+def test_nothing_is_left_after_the_cluster_was_stopped(others, slurm, through_slurm):
     """The last test: the fixture finds nothing left to stop."""
-    pids = pids_of(slurm)
+    assert processes() - others >= set(pids_of(slurm))
     cluster("down", slurm)
-    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+    assert processes() - others == set()
