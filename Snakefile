@@ -3,8 +3,8 @@
 #   snakemake --cores 2                        the paper: 8 cases, 20 instances
 #   snakemake --cores 2 --config instances=2   a preview; a larger number later adds only what is missing
 #
-# With --profile workflow/profiles/default the other jobs go on when one fails, and a run that was
-# killed goes on where it was. Settings: workflow/config/config.yaml. Results: results/.
+# The snakemake of .venv takes workflow/profiles/default unless another --profile is given: the other jobs go on when
+# one fails, and a run that was killed goes on where it was. Settings: workflow/config/config.yaml. Results: results/.
 from snakemake.utils import min_version
 
 min_version("7.21")
@@ -26,6 +26,7 @@ localrules:
     collect,
     figure,
     claims,
+    scale,
     sensitivity,
     provenance,
     report,

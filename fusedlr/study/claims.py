@@ -41,6 +41,9 @@ VERY_LOW_L2 = 0.1
 #: Medians closer than this share of the interquartile range nearly overlap.
 OVERLAP = 0.5
 
+#: Columns of a table of paired comparisons, which may have no rows.
+PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "p"]
+
 REPRODUCED, PARTLY, NOT = "reproduced", "partly", "not reproduced"
 NOT_JUDGED = "not judged"
 
@@ -304,7 +307,7 @@ def _paired_table(values, pairs):
             gain = (cell[other] - cell[model]).to_numpy()
             rows.append({"case": case, "size": size, "model": model, "other": other, **_interval(gain),
                          "p": signed_rank(gain)})
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=PAIRED)
     table["p_holm"] = holm(table["p"])
     return table
 

@@ -144,6 +144,13 @@ FIGURES = {
     "differences": (differences_table, differences_figure),
     "penalties": (penalties_table, penalties_figure),
 }
+#: What a run must hold for a figure to have anything to show.
+NEEDS = {
+    "errors": "scores",
+    "distances": "linear models in the correlated cases e to h",
+    "differences": "the fused elastic net and another model",
+    "penalties": "the fused elastic net",
+}
 
 
 def save(name, scores, stem):
@@ -160,7 +167,7 @@ def save(name, scores, stem):
     tabulate, draw = FIGURES[name]
     table = tabulate(scores)
     with plt.rc_context(_style()):
-        figure = draw(table)
+        figure = draw(table) if len(table) else _nothing_to_draw(name)
         FigureCanvasAgg(figure)
         box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.05)
         for suffix, extra in (("pdf", {"CreationDate": None, "ModDate": None}), ("png", {"Software": None})):
@@ -168,6 +175,13 @@ def save(name, scores, stem):
                 figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches=box)
         plt.close(figure)
     write_table(f"{stem}.csv", table)
+
+
+def _nothing_to_draw(name):
+    """A sentence in the place of a figure that a run of few cases or models has no numbers for."""
+    figure = plt.figure(figsize=(5, 0.6))
+    figure.text(0.5, 0.5, f"Nothing to show in this run: the figure takes {NEEDS[name]}.", ha="center", va="center")
+    return figure
 
 
 def _colour_edges(ax):

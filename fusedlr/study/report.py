@@ -10,11 +10,13 @@ import pandas as pd
 
 from fusedlr.study.figures import FIGURES, LABELS
 from fusedlr.study.models import MODELS
+from fusedlr.study.scale import GROUP, QUEUE, START, recorded
 
 __all__ = ["embedded", "for_print", "render"]
 
 TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
 VERDICT_CLASSES = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not"}
+PARTS = {"grid": "grids", "adaboost": "AdaBoosts"}
 CLAIM_WIDTHS = {"": 4, "The paper says": 19, "Rule": 23, "Found": 26, "Test": 16, "Verdict": 12}
 SENSITIVITY_WIDTHS = {"Reading": 22, "Claims": 8, "Instances": 9, "As used here": 30, "Otherwise": 31}
 
@@ -28,14 +30,14 @@ def render(template, results, image=None):
         Page with ``$names``.
     results : Path
         Folder with scores.csv, claims.csv, comparisons.csv, sensitivity.csv, agreement.csv,
-        newton_step.csv, provenance.json and figures.
+        newton_step.csv, scale.csv, provenance.json and figures.
     image : function, optional
         From the stem of a figure's path to the source of its image; the page carries its
         figures if not given.
     """
     image = image or embedded
     tables = {name: pd.read_csv(results / f"{name}.csv") for name in (
-        "scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step")}
+        "scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step", "scale")}
     scores, provenance = tables["scores"], json.loads((results / "provenance.json").read_text())
     values = {
         "heading": f"<h1>{TITLE}</h1>", "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
@@ -43,7 +45,7 @@ def render(template, results, image=None):
         "comparisons": len(tables["comparisons"]), "sensitivity": _sensitivity(tables["sensitivity"]),
         "agreement_sentence": _agreement_sentence(tables["agreement"]), "agreement": _agreement(tables["agreement"]),
         "time": _time(scores), "newton": _newton(tables["newton_step"]), "one_class": _one_class(scores),
-        "provenance": _provenance(provenance),
+        "scale_sentence": _scale_sentence(scores), "scale": _scale(tables["scale"]), "provenance": _provenance(provenance),
         **{f"figure_{name}": _image(image(results / "figures" / name), name) for name in FIGURES},
     }
     return Template(template).substitute(values)
@@ -156,6 +158,23 @@ def _newton(timing):
     return _table(shown, numbers=shown.columns)
 
 
+def _scale_sentence(scores):
+    """What the scale on paper assumes, and which jobs it was drawn from."""
+    counts = recorded(scores)["rule"].value_counts()
+    drawn = " and ".join(f"{counts[rule]:,} {name}" for rule, name in PARTS.items() if rule in counts)
+    absent = "".join(f" This run had no {name}, so their time is not in the table." for rule, name in PARTS.items()
+                     if rule not in counts)
+    return (f"The CPU seconds of each job are drawn with replacement from the {drawn} of this run, and every job needs "
+            f"{START:g} s more to start. A Slurm job holds {GROUP} instances and waits {QUEUE:g} s in the queue while its "
+            f"node stands idle.{absent}")
+
+
+def _scale(scale):
+    shown = pd.DataFrame({"Nodes": scale["nodes"], "Cores": scale["cores"], "Hours": scale["hours"].map("{:.3g}".format),
+                          "CPU hours": scale["cpu_hours"].map("{:.3g}".format), "Share busy": scale["busy"].map("{:.0%}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
 def _provenance(provenance):
     rows = pd.DataFrame([(key, _plain(value)) for key, value in provenance.items()], columns=["What", "Value"])
     return _table(rows, widths={"What": 15, "Value": 85})
@@ -186,4 +205,5 @@ def _cell(tag, value, is_number):
     text = html.escape(str(value))
     kind = VERDICT_CLASSES.get(str(value))
     text = f'<span class="{kind}">{text}</span>' if kind else text
-    return f'<{tag} class="number">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"
+    # pandoc knows nothing of classes, but this style.
+    return f'<{tag} class="number" style="text-align: right">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"

@@ -45,7 +45,7 @@ def summarise(scores, noise=None, separable=None, boosted=None):
     boosted : DataFrame, optional
         AdaBoost that may split small bags: case, instance, size, test_error.
     """
-    rows = [_tie_break_row(scores)]
+    rows = [_tie_break_row(scores)] if FUSED[0] in set(scores["model"]) else []
     if noise is not None:
         rows.append(_noise_row(scores, noise))
     if separable is not None:

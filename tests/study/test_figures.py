@@ -17,6 +17,25 @@ def test_a_figure_is_a_pdf_a_png_and_a_table(tmp_path, make_scores, name):
     assert len(pd.read_csv(tmp_path / f"{name}.csv")) > 0
 
 
+@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("instances", [1, 2])
+@pytest.mark.parametrize("case", ["a", "e"])
+def test_one_case_with_few_instances_has_every_figure(tmp_path, make_scores, case, instances, name):
+    """The independent case a has no distances to show: its figure says so and its table is empty."""
+    scores = make_scores(instances)
+    figures.save(name, scores[scores["case"] == case], tmp_path / name)
+    assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert (len(pd.read_csv(tmp_path / f"{name}.csv")) == 0) == (name == "distances" and case == "a")
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("model", ["fused_l1", "adaboost"])
+def test_one_model_alone_has_every_figure(tmp_path, make_scores, model, name):
+    scores = make_scores(instances=1)
+    figures.save(name, scores[scores["model"] == model], tmp_path / name)
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_same_scores_give_the_same_files(tmp_path, make_scores):
     preview = make_scores(instances=1)
     for folder in ("one", "two"):

@@ -101,6 +101,7 @@ OTHER_NOISE_CASES = [
 SMALL_BAG_CASES = [case for case in CASES if 25 in SIZES and {"adaboost", "fused_elastic_net"} <= set(MODELS)]
 
 FIGURES = ["errors", "distances", "differences", "penalties"]
+TABLES = ["scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step", "scale"]
 
 # What the numbers of a fit depend on.
 SOLVER = ["grid.py", "model.py", "inputs.py", "objective.py", "tasks.py", "newton/__init__.py", "newton/_newton.pyx"]

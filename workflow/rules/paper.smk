@@ -39,6 +39,19 @@ rule claims:
         'python3 "$SCRIPTS/claims.py" {input.scores} {input.timing} {output.claims} {output.comparisons} > {log} 2>&1'
 
 
+rule scale:
+    input:
+        "results/scores.csv",
+    output:
+        "results/scale.csv",
+    log:
+        "results/logs/scale.log",
+    params:
+        sources=sources("scale.py", "study/scale.py"),
+    shell:
+        'python3 "$SCRIPTS/scale.py" {input} {output} > {log} 2>&1'
+
+
 rule agreement:
     input:
         expand("results/data/{case}/1.npz", case=CASES),
@@ -70,7 +83,8 @@ rule provenance:
 rule report:
     input:
         template=HOME / "paper/report.html",
-        tables=expand("results/{table}.csv", table=["scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step"]),
+        printed=HOME / "paper/print.tex",
+        tables=expand("results/{table}.csv", table=TABLES),
         provenance="results/provenance.json",
         figures=expand("results/figures/{figure}.{suffix}", figure=FIGURES, suffix=["pdf", "png"]),
     output:
@@ -78,7 +92,7 @@ rule report:
     log:
         "results/logs/report.log",
     params:
-        sources=sources("report.py", "study/report.py"),
+        sources=sources("report.py", "study/report.py", "study/scale.py"),
     shell:
         'python3 "$SCRIPTS/report.py" {input.template} results {output} > {log} 2>&1'
 

@@ -1,40 +1,60 @@
-"""How long a larger study takes on a cluster, by the measured durations of its jobs.
-
-    python -m benchmarks.scale results                        from the seconds that a study has written
-    python -m benchmarks.scale durations.csv --instances 1000
+"""How long a larger study takes on a cluster, by the recorded durations of its jobs.
 
 The jobs of one instance are simulate, then grid and adaboost at the same time. They are handed out as Snakemake does
 it: whenever a core is free, it takes the first job that waits and whose input is there.
 """
 
-import argparse
 from collections import deque
 from heapq import heappop, heappush
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["makespan", "read_durations", "simulate_cluster"]
+__all__ = ["GROUP", "INSTANCES", "QUEUE", "START", "makespan", "recorded", "simulate_cluster"]
 
 RULES = ("simulate", "grid", "adaboost")
+#: Instances of all cases together in the larger study: 8 cases of 1,000.
+INSTANCES = 8000
+#: Instances in one Slurm job, as in the profiles.
+GROUP = 10
+#: Seconds that each Slurm job waits while its node stands idle.
+QUEUE = 30.0
+#: Seconds that each job takes to start Python or R and to read and write, beyond what was recorded.
+START = 1.5
 
 
-def simulate_cluster(durations, instances=8000, nodes=(1, 10, 100), cores=2, start=1.5, group=10, queue=30.0, seed=1):
+def recorded(scores):
+    """Durations of the jobs of a study, from its scores.
+
+    The scores hold CPU seconds by training size. The linear models share one grid, which is counted once.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``rule`` ("grid" or "adaboost", those that were run), ``case``, ``instance``, ``seconds``.
+    """
+    rules = np.where(scores["model"] == "adaboost", "adaboost", "grid")
+    once = scores.assign(rule=rules).drop_duplicates(["rule", "case", "instance", "size"])
+    return once.groupby(["rule", "case", "instance"], as_index=False)["seconds"].sum()
+
+
+def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2, start=START, group=GROUP, queue=QUEUE,
+                     seed=1):
     """Hours that a study of many instances takes, by number of nodes.
 
     Parameters
     ----------
     durations : DataFrame
-        Columns ``rule`` ("simulate", "grid", "adaboost") and ``seconds``, one row for each job that was measured. The
-        jobs of the larger study draw their durations from these, with replacement.
+        Columns ``rule`` ("simulate", "grid", "adaboost") and ``seconds``, one row for each job that was recorded. The
+        jobs of the larger study draw their durations from these, with replacement; rules that are not there are not run,
+        but for simulate, which takes a second or less.
     instances : int
         Instances of all cases together.
     nodes : sequence of int
     cores : int
         Of each node.
     start : float
-        Seconds that each job takes to start Python or R and to read and write, beyond what was measured.
+        Seconds that each job takes to start Python or R and to read and write, beyond what was recorded.
     group : int
         Instances in one Slurm job, which has a node to itself.
     queue : float
@@ -90,42 +110,12 @@ def _list_schedule(spans, nodes):
 
 
 def _draw(durations, instances, start, rng):
-    """Seconds of every job of the larger study, shape (instances, rules); a rule that was not measured only starts."""
+    """Seconds of every job of the larger study, shape (instances, rules); a simulation that was not timed only starts."""
     columns = []
     for rule in RULES:
         measured = durations.loc[durations["rule"] == rule, "seconds"].to_numpy(dtype=float)
-        drawn = rng.choice(measured, instances) if measured.size else np.zeros(instances)
-        columns.append(start + drawn)
+        if measured.size:
+            columns.append(start + rng.choice(measured, instances))
+        elif rule == "simulate":
+            columns.append(np.full(instances, start))
     return np.column_stack(columns)
-
-
-def read_durations(results):
-    """Measured durations from the folder that a study has written, or from a csv file with ``rule`` and ``seconds``.
-
-    The study keeps CPU seconds by training size beside each grid and each AdaBoost; a job is their sum.
-    """
-    results = Path(results)
-    if results.is_file():
-        return pd.read_csv(results)
-    rows = [{"rule": rule, "seconds": pd.read_csv(path)["seconds"].sum()}
-            for rule in RULES for path in sorted((results / rule).rglob("*.seconds.csv"))]
-    if not rows:
-        raise ValueError(f"{results} holds no *.seconds.csv of a study: run make study first")
-    return pd.DataFrame(rows)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", help="folder of a study, or csv file with the columns rule and seconds")
-    parser.add_argument("--instances", type=int, default=1000, help="instances of each of the 8 cases")
-    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 10, 100])
-    parser.add_argument("--cores", type=int, default=2, help="cores of a node")
-    args = parser.parse_args()
-    durations = read_durations(args.results)
-    table = simulate_cluster(durations, 8 * args.instances, args.nodes, args.cores)
-    print(f"measured: {durations.groupby('rule')['seconds'].agg(['size', 'median', 'max']).round(1).to_string()}\n")
-    print(f"8 cases x {args.instances:,} instances:\n{table.round(2).to_string(index=False)}")
-
-
-if __name__ == "__main__":
-    main()

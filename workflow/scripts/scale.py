@@ -1,0 +1,20 @@
+"""Say how long 8 cases of many instances would take on a cluster, by the recorded durations of the jobs."""
+
+import argparse
+
+from fusedlr.study.files import read_table, write_table
+from fusedlr.study.scale import recorded, simulate_cluster
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("scores", help="scores.csv, which holds the CPU seconds of every job")
+parser.add_argument("scale", help="csv file to write")
+parser.add_argument("--instances", type=int, default=1000, help="instances of each of the 8 cases")
+parser.add_argument("--nodes", type=int, nargs="+", default=[1, 10, 100])
+parser.add_argument("--cores", type=int, default=2, help="cores of a node")
+args = parser.parse_args()
+
+durations = recorded(read_table(args.scores))
+table = simulate_cluster(durations, 8 * args.instances, args.nodes, args.cores)
+write_table(args.scale, table)
+print(f"recorded seconds: {durations.groupby('rule')['seconds'].agg(['size', 'median', 'max']).round(1).to_string()}\n")
+print(f"8 cases x {args.instances:,} instances:\n{table.round(2).to_string(index=False)}")
