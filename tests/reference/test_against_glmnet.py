@@ -41,7 +41,7 @@ def penalty_of(l1, l2, fusion, fusion_const):
 
 def gap_wanted(l1, l2, fusion):
     """The gap is quadratic in the error of the coefficients where the objective is smooth, linear at a kink."""
-    return 1e-15 if l1 + fusion == 0 else 1e-12
+    return 1e-15 if l1 + fusion == 0 else 1e-14
 
 
 @each_reference
