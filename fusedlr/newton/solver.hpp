@@ -2,8 +2,8 @@
 //
 // Outside, Newton steps: the loss is replaced by its quadratic model. Inside, sweeps over blocks (the t coefficients of
 // one feature), each minimised exactly. The model is kept as t weighted Gram matrices over a working set of features,
-// reused across steps and penalties until the weights have moved; a working set too large for that is swept through
-// the rows instead. Every step ends with a duality gap, and the gap alone says when to stop.
+// reused across steps and penalties until the weights have moved; a working set with more features than there are rows
+// is swept through the rows instead. Every step ends with a duality gap, and the gap alone says when to stop.
 //
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature].
@@ -607,7 +607,7 @@ class NewtonSolver final : public Solver {
     for (int a = 0; a < p_; a++)
       if (place_[a] < 0 && (a == 0 || is_active(a))) add_feature_to_set(a);
     add_violators();
-    by_rows_ = static_cast<int>(set_.size()) > largest_gram();
+    by_rows_ = static_cast<int>(set_.size()) > std::min(n_, largest_gram());
     if (by_rows_) {
       gram_size_ = 0;
       prepare_rows();
