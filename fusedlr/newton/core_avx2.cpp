@@ -12,7 +12,10 @@
 namespace fusedlr {
 namespace avx2 {
 #include "simd.hpp"
+#include "numbers.hpp"
 #include "chain.hpp"
+#include "block.hpp"
+#include "mixing.hpp"
 #include "solver.hpp"
 }  // namespace avx2
 }  // namespace fusedlr

@@ -12,7 +12,10 @@
 namespace fusedlr {
 namespace avx512 {
 #include "simd.hpp"
+#include "numbers.hpp"
 #include "chain.hpp"
+#include "block.hpp"
+#include "mixing.hpp"
 #include "solver.hpp"
 }  // namespace avx512
 }  // namespace fusedlr

@@ -5,7 +5,10 @@
 namespace fusedlr {
 namespace base {
 #include "simd.hpp"
+#include "numbers.hpp"
 #include "chain.hpp"
+#include "block.hpp"
+#include "mixing.hpp"
 #include "solver.hpp"
 }  // namespace base
 

@@ -8,52 +8,11 @@
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature].
 
-inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
-
-// Doubles aligned for vectors, zero at first.
-class Numbers {
- public:
-  Numbers() = default;
-  explicit Numbers(std::size_t count) { resize(count); }
-  Numbers(const Numbers &) = delete;
-  Numbers &operator=(const Numbers &) = delete;
-  ~Numbers() { release(); }
-  void resize(std::size_t count) {
-    release();
-    data_ = static_cast<double *>(::operator new((count + PAD) * sizeof(double), std::align_val_t(64)));
-    std::fill(data_, data_ + count + PAD, 0.0);
-  }
-  void swap(Numbers &other) { std::swap(data_, other.data_); }
-  double *get() const { return data_; }
-  double &operator[](std::size_t i) const { return data_[i]; }
-
- private:
-  void release() {
-    if (data_) ::operator delete(data_, std::align_val_t(64));
-    data_ = nullptr;
-  }
-  double *data_ = nullptr;
-};
-
-// Loss at a linear predictor with its first and second derivatives, all [task][row].
-struct Slopes {
-  Numbers linear, first, second;
-  double loss = 0;
-  explicit Slopes(std::size_t count) : linear(count), first(count), second(count) {}
-  void swap(Slopes &other) {
-    linear.swap(other.linear);
-    first.swap(other.first);
-    second.swap(other.second);
-    std::swap(loss, other.loss);
-  }
-};
-
 template <int T>
 class NewtonSolver final : public Solver {
  public:
   explicit NewtonSolver(const Problem &problem)
-      : graph_(problem.tasks, problem.edges, problem.ends, problem.edge_weights, problem.chain),
-        blocks_(graph_),
+      : block_(problem.tasks, problem.edges, problem.ends, problem.edge_weights, problem.chain),
         n_(problem.rows),
         p_(problem.features + 1),
         t_(problem.tasks),
@@ -133,7 +92,7 @@ class NewtonSolver final : public Solver {
       }
       parts.l1 += factors_[a] * size;
       parts.l2 += factors_[a] * 0.5 * square;
-      parts.fusion += fusion_factors_[a] * variation(b);
+      parts.fusion += fusion_factors_[a] * block_.variation(b);
     }
     memory_.push_back(parts);
   }
@@ -154,7 +113,9 @@ class NewtonSolver final : public Solver {
     const bool one_class = intercept_is_free() && has_one_class(), free = has_free_features();
     if (!one_class && !free) return finish(descend(settings), OPTIMAL);
     const std::vector<double> floor = floor_of(settings.floor, one_class);
-    if (free && verdict(asked, floor, settings) == FINITE) {
+    const Verdict found = free ? verdict(asked, floor, settings) : INFINITE;
+    if (found == UNKNOWN) return restore_and_finish(asked, BROKEN_OFF, SEPARATED);
+    if (found == FINITE) {
       drop_ridge(asked, floor);
       return restore_and_finish(asked, descend(settings), one_class ? SEPARATED : OPTIMAL);
     }
@@ -258,80 +219,19 @@ class NewtonSolver final : public Solver {
 
   // ---------------------------------------------------------------- penalty
 
-  double variation(const double *b) const {
-    double sum = 0;
-    if (graph_.chain) {
-      for (int k = 0; k + 1 < tasks(); k++) sum += graph_.edges[k].weight * std::fabs(b[k] - b[k + 1]);
-    } else {
-      for (const Edge &e : graph_.edges) sum += e.weight * std::fabs(b[e.a] - b[e.b]);
-    }
-    return sum;
-  }
-
   double row_penalty(int a, const double *b) const {
     double size = 0, square = 0;
     for (int k = 0; k < tasks(); k++) {
       size += std::fabs(b[k]);
       square += b[k] * b[k];
     }
-    return l1_[a] * size + 0.5 * l2_[a] * square + (fusion_[a] > 0 ? fusion_[a] * variation(b) : 0.0);
+    return l1_[a] * size + 0.5 * l2_[a] * square + (fusion_[a] > 0 ? fusion_[a] * block_.variation(b) : 0.0);
   }
 
   double penalty() const {
     double sum = 0;
     for (int a = 0; a < p_; a++) sum += row_penalty(a, row(B_, a));
     return sum;
-  }
-
-  void edge_limits(double fusion, double *nu) const {
-    for (int k = 0; k + 1 < tasks(); k++) nu[k] = fusion * graph_.edges[k].weight;
-  }
-
-  void prox(const double *h, const double *q, double l1, double fusion, double *b) {
-    if (fusion == 0) {
-      for (int k = 0; k < tasks(); k++) b[k] = soft(q[k], l1, h[k]);
-    } else if (graph_.chain) {
-      Scratch<T, 1> nu(t_);
-      edge_limits(fusion, nu.get());
-      chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
-    } else {
-      blocks_.prox(h, q, l1, fusion, b);
-    }
-  }
-
-  bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) {
-    if constexpr (T > 1) {
-      if (fusion == 0 || !graph_.chain) return false;
-      double nu[T] = {};
-      edge_limits(fusion, nu);
-      std::copy(b, b + T, to);
-      return chain_keep_pattern<T>(h, q, l1, nu, to);
-    }
-    return false;
-  }
-
-  bool is_zero(const double *q, double l1, double fusion) {
-    if (fusion == 0 || tasks() == 1) {
-      for (int k = 0; k < tasks(); k++)
-        if (std::fabs(q[k]) > l1) return false;
-      return true;
-    }
-    if (!graph_.chain) return blocks_.is_zero(q, l1, fusion);
-    Scratch<T, 1> nu(t_);
-    edge_limits(fusion, nu.get());
-    return chain_is_zero<T>(tasks(), q, l1, nu.get());
-  }
-
-  double gauge(const double *q, double l1, double fusion, double lowest) {
-    if (fusion == 0 || tasks() == 1) {
-      for (int k = 0; k < tasks(); k++)
-        if (l1 > 0) lowest = std::max(lowest, std::fabs(q[k]) / l1);
-      return lowest;
-    }
-    if (!graph_.chain) return blocks_.gauge(q, l1, fusion, lowest);
-    Scratch<T, 1> nu(t_);
-    edge_limits(fusion, nu.get());
-    return chain_gauge<T>(tasks(), q, l1, nu.get(), lowest);
   }
 
   // ---------------------------------------------------------------- gradient
@@ -366,14 +266,12 @@ class NewtonSolver final : public Solver {
 
   // ---------------------------------------------------------------- intercepts
 
-  int components(double fusion) const { return fusion > 0 ? graph_.components : tasks(); }
-  int component(double fusion, int k) const { return fusion > 0 ? graph_.component[k] : k; }
   bool intercept_is_free() const { return l1_[0] == 0 && l2_[0] == 0; }
 
   // Newton steps on a common shift of the intercepts of each component, until their slopes sum to rounding.
   void polish_intercepts() {
     if (!intercept_is_free()) return;
-    const int count = components(fusion_[0]);
+    const int count = block_.components(fusion_[0]);
     std::vector<double> slope(count), curvature(count);
     for (int round = 0; round < 4; round++) {
       std::fill(slope.begin(), slope.end(), 0.0);
@@ -385,8 +283,8 @@ class NewtonSolver final : public Solver {
           first += as_vec(now_.first.get() + from)[i];
           second += as_vec(now_.second.get() + from)[i];
         }
-        slope[component(fusion_[0], k)] += total(first);
-        curvature[component(fusion_[0], k)] += total(second);
+        slope[block_.component(fusion_[0], k)] += total(first);
+        curvature[block_.component(fusion_[0], k)] += total(second);
       }
       double largest = 0;
       for (const double s : slope) largest = std::max(largest, std::fabs(s));
@@ -397,7 +295,7 @@ class NewtonSolver final : public Solver {
   bool shift_intercepts(const std::vector<double> &slope, const std::vector<double> &curvature) {
     Scratch<T, 1> shift(t_);
     for (int k = 0; k < tasks(); k++) {
-      const int c = component(fusion_[0], k);
+      const int c = block_.component(fusion_[0], k);
       shift.get()[k] = curvature[c] > 0 ? std::max(-1.0, std::min(1.0, -slope[c] / curvature[c])) : 0.0;
       const Vec by = spread(shift.get()[k]);
       const std::size_t from = static_cast<std::size_t>(k) * np_;
@@ -430,7 +328,7 @@ class NewtonSolver final : public Solver {
       if (is_free(a)) slack += centre(a, c);
       const double *b = row(B_, a);
       for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
-      if (l2_[a] == 0) scale = gauge(c, l1_[a], fusion_[a], scale);
+      if (l2_[a] == 0) scale = block_.gauge(c, l1_[a], fusion_[a], scale);
     }
     const double s = 1 / scale;
     double conjugates = 0;
@@ -446,7 +344,7 @@ class NewtonSolver final : public Solver {
     double most = 0;
     for (int a = 1; a < p_; a++) {
       if (!is_free(a)) continue;
-      for (int c = 0; c < components(fusion_[a]); c++) {
+      for (int c = 0; c < block_.components(fusion_[a]); c++) {
         const double slope = component_sum({a, c}), curvature = curvature_between({a, c}, {a, c});
         if (slope != 0) most = std::max(most, 0.25 * slope * slope / (curvature + 1e-300));
       }
@@ -464,20 +362,20 @@ class NewtonSolver final : public Solver {
 
   // Makes the slopes of a free row sum to zero in each component; returns what the rounding left there may cost.
   double centre(int a, double *c) const {
-    const int count = components(fusion_[a]);
+    const int count = block_.components(fusion_[a]);
     const double *b = row(B_, a);
     double cost = 0;
     for (int j = 0; j < count; j++) {
       double sum = 0, size = 0;
       int members = 0;
       for (int k = 0; k < tasks(); k++)
-        if (component(fusion_[a], k) == j) {
+        if (block_.component(fusion_[a], k) == j) {
           sum += c[k];
           size = std::max(size, std::fabs(b[k]));
           members++;
         }
       for (int k = 0; k < tasks(); k++)
-        if (component(fusion_[a], k) == j) c[k] -= sum / members;
+        if (block_.component(fusion_[a], k) == j) c[k] -= sum / members;
       cost += std::fabs(sum) * size;
     }
     return cost;
@@ -490,7 +388,7 @@ class NewtonSolver final : public Solver {
       c[k] = -s * G[static_cast<std::size_t>(k) * pp_ + a];
       ones[k] = 1;
     }
-    prox(ones, c, l1_[a], fusion_[a], b);
+    block_.prox(ones, c, l1_[a], fusion_[a], b);
     for (int k = 0; k < tasks(); k++) sum += b[k] * b[k];
     return sum / (2 * l2_[a]);
   }
@@ -501,7 +399,7 @@ class NewtonSolver final : public Solver {
     std::vector<std::pair<int, int>> unknowns;  // (row, component)
     for (int a = 0; a < p_; a++)
       if (is_free(a))
-        for (int c = 0; c < components(fusion_[a]); c++) unknowns.push_back({a, c});
+        for (int c = 0; c < block_.components(fusion_[a]); c++) unknowns.push_back({a, c});
     const int count = static_cast<int>(unknowns.size());
     if (count > 2000) return false;
     const bool by_gram = gram_covers(unknowns);
@@ -530,7 +428,7 @@ class NewtonSolver final : public Solver {
   double gram_between(const std::pair<int, int> &u, const std::pair<int, int> &v) const {
     double sum = 0;
     for (int k = 0; k < tasks(); k++)
-      if (component(fusion_[u.first], k) == u.second && component(fusion_[v.first], k) == v.second)
+      if (block_.component(fusion_[u.first], k) == u.second && block_.component(fusion_[v.first], k) == v.second)
         sum += gram(k, place_[u.first])[place_[v.first]];
     return sum;
   }
@@ -538,7 +436,7 @@ class NewtonSolver final : public Solver {
   double component_sum(const std::pair<int, int> &u) const {
     double sum = 0;
     for (int k = 0; k < tasks(); k++)
-      if (component(fusion_[u.first], k) == u.second) sum -= G_[static_cast<std::size_t>(k) * pp_ + u.first];
+      if (block_.component(fusion_[u.first], k) == u.second) sum -= G_[static_cast<std::size_t>(k) * pp_ + u.first];
     return sum;
   }
 
@@ -546,7 +444,7 @@ class NewtonSolver final : public Solver {
     Vec sum{};
     const Vec *x = as_vec(column(u.first)), *y = as_vec(column(v.first));
     for (int k = 0; k < tasks(); k++) {
-      if (component(fusion_[u.first], k) != u.second || component(fusion_[v.first], k) != v.second) continue;
+      if (block_.component(fusion_[u.first], k) != u.second || block_.component(fusion_[v.first], k) != v.second) continue;
       const Vec *w = as_vec(now_.second.get() + static_cast<std::size_t>(k) * np_);
       for (int i = 0; i < np_ / LANES; i++) sum += x[i] * y[i] * w[i];
     }
@@ -584,7 +482,7 @@ class NewtonSolver final : public Solver {
     std::fill(change_.get(), change_.get() + cells_, 0.0);
     for (std::size_t u = 0; u < unknowns.size(); u++)
       for (int k = 0; k < tasks(); k++)
-        if (component(fusion_[unknowns[u].first], k) == unknowns[u].second)
+        if (block_.component(fusion_[unknowns[u].first], k) == unknowns[u].second)
           add_scaled(np_, z[u], column(unknowns[u].first), change_.get() + static_cast<std::size_t>(k) * np_);
     correction = 0;
     for (std::size_t i = 0; i < cells_; i++) {
@@ -687,7 +585,7 @@ class NewtonSolver final : public Solver {
         const double over = std::max(0.0, std::fabs(q[k]) - l1_[a]);
         miss += over * over;
       }
-      if (miss > 0 && !is_zero(q, l1_[a], fusion_[a])) found.push_back({-miss, a});
+      if (miss > 0 && !block_.is_zero(q, l1_[a], fusion_[a])) found.push_back({-miss, a});
     }
     const std::size_t most = std::max<std::size_t>(128, 2 * set_.size());
     if (found.size() > most) {
@@ -837,8 +735,8 @@ class NewtonSolver final : public Solver {
       q[k] = diagonal[k] * b[k] - step[k];
       zero &= b[k] == 0;
     }
-    if (zero && is_zero(q, l1_[a], fusion_[a])) return 0;
-    if (zero || !keep_pattern(h, q, l1_[a], fusion_[a], b, step)) prox(h, q, l1_[a], fusion_[a], step);
+    if (zero && block_.is_zero(q, l1_[a], fusion_[a])) return 0;
+    if (zero || !block_.keep_pattern(h, q, l1_[a], fusion_[a], b, step)) block_.prox(h, q, l1_[a], fusion_[a], step);
     double size = 0;
     for (int k = 0; k < tasks(); k++) {
       const double by = step[k] - b[k];
@@ -906,8 +804,6 @@ class NewtonSolver final : public Solver {
 
   // ---------------------------------------------------------------- Anderson extrapolation of the sweeps
 
-  static constexpr int DEPTH = 3;
-
   void extrapolate() {
     const std::size_t coefs = set_.size() * tasks(), states = state_size();
     past_coefs_.resize((DEPTH + 1) * coefs);
@@ -917,7 +813,7 @@ class NewtonSolver final : public Solver {
     if (++kept_ <= DEPTH) return;
     kept_ = 0;
     double mix[DEPTH];
-    if (!mixing_weights(coefs, mix)) return;
+    if (!mixing_weights(past_coefs_, coefs, mix)) return;
     mixed_coefs_.resize(coefs);
     mixed_states_.resize(states);
     combine(past_coefs_, coefs, mix, mixed_coefs_);
@@ -936,47 +832,6 @@ class NewtonSolver final : public Solver {
   void gather(double *out) const {
     for (std::size_t c = 0; c < set_.size(); c++)
       for (int k = 0; k < tasks(); k++) out[c * tasks() + k] = row(trial_, set_[c])[k];
-  }
-
-  static void combine(const std::vector<double> &past, std::size_t count, const double *mix, std::vector<double> &out) {
-    const double *a = &past[count], *b = a + count, *c = b + count;
-    for (std::size_t i = 0; i < count; i++) out[i] = mix[0] * a[i] + mix[1] * b[i] + mix[2] * c[i];
-  }
-
-  // Weights, summing to 1, that make the mixed step shortest.
-  bool mixing_weights(std::size_t count, double *mix) const {
-    double A[DEPTH][DEPTH + 1];
-    double trace = 0;
-    for (int i = 0; i < DEPTH; i++)
-      for (int j = 0; j <= i; j++) {
-        const double *a = &past_coefs_[i * count], *b = &past_coefs_[j * count];
-        double sum = 0;
-        for (std::size_t q = 0; q < count; q++) sum += (a[q + count] - a[q]) * (b[q + count] - b[q]);
-        A[i][j] = A[j][i] = sum;
-        if (i == j) trace += sum;
-      }
-    if (!(trace > 0)) return false;
-    for (int i = 0; i < DEPTH; i++) {
-      A[i][i] += 1e-12 * trace;
-      A[i][DEPTH] = 1;
-    }
-    for (int i = 0; i < DEPTH; i++) {  // positive definite: no pivoting needed
-      if (!(A[i][i] > 0)) return false;
-      for (int r = i + 1; r < DEPTH; r++) {
-        const double by = A[r][i] / A[i][i];
-        for (int q = i; q <= DEPTH; q++) A[r][q] -= by * A[i][q];
-      }
-    }
-    double sum = 0;
-    for (int i = DEPTH - 1; i >= 0; i--) {
-      mix[i] = A[i][DEPTH];
-      for (int q = i + 1; q < DEPTH; q++) mix[i] -= A[i][q] * mix[q];
-      mix[i] /= A[i][i];
-      sum += mix[i];
-    }
-    if (!(std::fabs(sum) > 1e-300)) return false;
-    for (int i = 0; i < DEPTH; i++) mix[i] /= sum;
-    return true;
   }
 
   // Quadratic model plus penalty, up to a constant.
@@ -1056,7 +911,7 @@ class NewtonSolver final : public Solver {
   void spread_label(const double *b, int k, int *group) const {
     for (bool more = true; more;) {
       more = false;
-      for (const Edge &e : graph_.edges)
+      for (const Edge &e : block_.edges())
         if (b[e.a] == b[e.b] && (group[e.a] == group[k]) != (group[e.b] == group[k])) {
           group[e.a] = group[e.b] = group[k];
           more = true;
@@ -1075,7 +930,7 @@ class NewtonSolver final : public Solver {
         slopes.get()[k] = slope + l2_[a] * b[k] + (b[k] > 0 ? l1_[a] : (b[k] < 0 ? -l1_[a] : 0.0));
       }
       if (fusion_[a] > 0)
-        for (const Edge &e : graph_.edges) {
+        for (const Edge &e : block_.edges()) {
           const double nu = fusion_[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));
           slopes.get()[e.a] += nu;
           slopes.get()[e.b] -= nu;
@@ -1249,11 +1104,11 @@ class NewtonSolver final : public Solver {
   // ---------------------------------------------------------------- the separable rule
 
   bool has_one_class() const {
-    const int count = components(fusion_[0]);
+    const int count = block_.components(fusion_[0]);
     for (int c = 0; c < count; c++) {
       bool yes = false, no = false;
       for (int k = 0; k < tasks(); k++)
-        if (component(fusion_[0], k) == c)
+        if (block_.component(fusion_[0], k) == c)
           for (int i = 0; i < n_; i++) {
             const std::size_t at = static_cast<std::size_t>(k) * np_ + i;
             if (weights_[at] > 0) (signs_[at] > 0 ? yes : no) = true;
@@ -1331,7 +1186,7 @@ class NewtonSolver final : public Solver {
   // Fusion that no slope of the loss can overcome, on the rows that have any.
   void tie_all() {
     double least = 1;
-    for (const Edge &e : graph_.edges) least = std::min(least, e.weight);
+    for (const Edge &e : block_.edges()) least = std::min(least, e.weight);
     for (int a = 0; a < p_; a++) {
       if (fusion_[a] == 0) continue;
       double sum = 0;
@@ -1374,23 +1229,10 @@ class NewtonSolver final : public Solver {
     const double *b = row(B_, a);
     if (a > 0 && !is_active(a)) return;
     for (int k = 0; k < tasks(); k++) report.nonzeros += a > 0 && b[k] != 0;
-    if (graph_.chain) {
-      for (int k = 0; k < tasks(); k++) report.groups += (a == 0 || b[k] != 0) && (k == 0 || b[k] != b[k - 1]);
-      return;
-    }
-    std::vector<int> group(tasks());
-    for (int k = 0; k < tasks(); k++) group[k] = k;
-    for (const Edge &e : graph_.edges)
-      if (b[e.a] == b[e.b]) {
-        const int from = group[e.b], to = group[e.a];
-        for (int &g : group)
-          if (g == from) g = to;
-      }
-    for (int k = 0; k < tasks(); k++) report.groups += group[k] == k && (a == 0 || b[k] != 0);
+    report.groups += block_.count_groups(b, a == 0);
   }
 
-  const Graph graph_;
-  GraphBlock blocks_;  // for graphs other than a chain
+  Block<T> block_;
   const int n_, p_, t_, np_, pp_;
   const std::size_t cells_;  // tasks times padded rows
   Numbers X_, signs_, weights_, offset_;

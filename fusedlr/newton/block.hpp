@@ -1,0 +1,103 @@
+// Exact operations on one block, the coefficients of one feature, for any graph of tasks; in the namespace of one
+// instruction set (see solver.hpp). T is the number of tasks, 0 where it is not known when compiling.
+template <int T>
+class Block {
+ public:
+  Block(int tasks, int edges, const int *ends, const double *weights, bool chain)
+      : graph_(tasks, edges, ends, weights, chain), others_(graph_) {}
+
+  int tasks() const { return T ? T : graph_.tasks; }
+  const std::vector<Edge> &edges() const { return graph_.edges; }
+
+  // Connected groups of tasks; without fusion every task is one.
+  int components(double fusion) const { return fusion > 0 ? graph_.components : tasks(); }
+  int component(double fusion, int k) const { return fusion > 0 ? graph_.component[k] : k; }
+
+  double variation(const double *b) const {
+    double sum = 0;
+    if (graph_.chain) {
+      for (int k = 0; k + 1 < tasks(); k++) sum += graph_.edges[k].weight * std::fabs(b[k] - b[k + 1]);
+    } else {
+      for (const Edge &e : graph_.edges) sum += e.weight * std::fabs(b[e.a] - b[e.b]);
+    }
+    return sum;
+  }
+
+  // b = argmin sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|
+  void prox(const double *h, const double *q, double l1, double fusion, double *b) {
+    if (fusion == 0) {
+      for (int k = 0; k < tasks(); k++) b[k] = soft(q[k], l1, h[k]);
+    } else if (graph_.chain) {
+      Scratch<T, 1> nu(tasks());
+      edge_limits(fusion, nu.get());
+      chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
+    } else {
+      others_.prox(h, q, l1, fusion, b);
+    }
+  }
+
+  // The same where it has the signs and ties of b; else false.
+  bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) {
+    if constexpr (T > 1) {
+      if (fusion == 0 || !graph_.chain) return false;
+      double nu[T] = {};
+      edge_limits(fusion, nu);
+      std::copy(b, b + T, to);
+      return chain_keep_pattern<T>(h, q, l1, nu, to);
+    }
+    return false;
+  }
+
+  // Is b = 0 the minimiser?
+  bool is_zero(const double *q, double l1, double fusion) {
+    if (fusion == 0 || tasks() == 1) {
+      for (int k = 0; k < tasks(); k++)
+        if (std::fabs(q[k]) > l1) return false;
+      return true;
+    }
+    if (!graph_.chain) return others_.is_zero(q, l1, fusion);
+    Scratch<T, 1> nu(tasks());
+    edge_limits(fusion, nu.get());
+    return chain_is_zero<T>(tasks(), q, l1, nu.get());
+  }
+
+  // Smallest s >= lowest for which q / s can be split into slopes of the penalty.
+  double gauge(const double *q, double l1, double fusion, double lowest) {
+    if (fusion == 0 || tasks() == 1) {
+      for (int k = 0; k < tasks(); k++)
+        if (l1 > 0) lowest = std::max(lowest, std::fabs(q[k]) / l1);
+      return lowest;
+    }
+    if (!graph_.chain) return others_.gauge(q, l1, fusion, lowest);
+    Scratch<T, 1> nu(tasks());
+    edge_limits(fusion, nu.get());
+    return chain_gauge<T>(tasks(), q, l1, nu.get(), lowest);
+  }
+
+  // Groups of tied neighbours; those at zero count only if asked for.
+  int count_groups(const double *b, bool zeros) const {
+    int count = 0;
+    if (graph_.chain) {
+      for (int k = 0; k < tasks(); k++) count += (zeros || b[k] != 0) && (k == 0 || b[k] != b[k - 1]);
+      return count;
+    }
+    std::vector<int> group(tasks());
+    for (int k = 0; k < tasks(); k++) group[k] = k;
+    for (const Edge &e : graph_.edges)
+      if (b[e.a] == b[e.b]) {
+        const int from = group[e.b], to = group[e.a];
+        for (int &g : group)
+          if (g == from) g = to;
+      }
+    for (int k = 0; k < tasks(); k++) count += group[k] == k && (zeros || b[k] != 0);
+    return count;
+  }
+
+ private:
+  void edge_limits(double fusion, double *nu) const {
+    for (int k = 0; k + 1 < tasks(); k++) nu[k] = fusion * graph_.edges[k].weight;
+  }
+
+  const Graph graph_;
+  GraphBlock others_;  // for graphs other than a chain
+};

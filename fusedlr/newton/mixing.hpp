@@ -1,0 +1,46 @@
+// Anderson extrapolation: DEPTH + 1 points that follow each other, `count` numbers each, are mixed into one that should be
+// nearer to their limit. In the namespace of one instruction set (see solver.hpp).
+
+constexpr int DEPTH = 3;
+
+// The last DEPTH points, mixed.
+inline void combine(const std::vector<double> &past, std::size_t count, const double *mix, std::vector<double> &out) {
+  const double *a = &past[count], *b = a + count, *c = b + count;
+  for (std::size_t i = 0; i < count; i++) out[i] = mix[0] * a[i] + mix[1] * b[i] + mix[2] * c[i];
+}
+
+// Weights, summing to 1, that make the mixed step shortest.
+inline bool mixing_weights(const std::vector<double> &past, std::size_t count, double *mix) {
+  double A[DEPTH][DEPTH + 1];
+  double trace = 0;
+  for (int i = 0; i < DEPTH; i++)
+    for (int j = 0; j <= i; j++) {
+      const double *a = &past[i * count], *b = &past[j * count];
+      double sum = 0;
+      for (std::size_t q = 0; q < count; q++) sum += (a[q + count] - a[q]) * (b[q + count] - b[q]);
+      A[i][j] = A[j][i] = sum;
+      if (i == j) trace += sum;
+    }
+  if (!(trace > 0)) return false;
+  for (int i = 0; i < DEPTH; i++) {
+    A[i][i] += 1e-12 * trace;
+    A[i][DEPTH] = 1;
+  }
+  for (int i = 0; i < DEPTH; i++) {  // positive definite: no pivoting needed
+    if (!(A[i][i] > 0)) return false;
+    for (int r = i + 1; r < DEPTH; r++) {
+      const double by = A[r][i] / A[i][i];
+      for (int q = i; q <= DEPTH; q++) A[r][q] -= by * A[i][q];
+    }
+  }
+  double sum = 0;
+  for (int i = DEPTH - 1; i >= 0; i--) {
+    mix[i] = A[i][DEPTH];
+    for (int q = i + 1; q < DEPTH; q++) mix[i] -= A[i][q] * mix[q];
+    mix[i] /= A[i][i];
+    sum += mix[i];
+  }
+  if (!(std::fabs(sum) > 1e-300)) return false;
+  for (int i = 0; i < DEPTH; i++) mix[i] /= sum;
+  return true;
+}
