@@ -13,7 +13,8 @@ from fusedlr.objective import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
 
-def test_ctrl_c_ends_a_long_solve_and_the_solver_lives_on():
+@pytest.mark.parametrize("penalties", [(1e-4, 1e-4, 1e-4), (0.0, 0.0, 1e-4)], ids=["penalised", "separated"])
+def test_ctrl_c_ends_a_long_solve_and_the_solver_lives_on(penalties):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3000))
     Y = rng.integers(0, 2, size=(400, 4)).astype(float)
@@ -22,7 +23,7 @@ def test_ctrl_c_ends_a_long_solve_and_the_solver_lives_on():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         for _ in range(1000):  # each solve is far from its start, and none is finished in 0.3 s
-            solver.solve(Penalty.from_values(1e-4, 1e-4, 1e-4, 3000), tol=1e-14, start=np.zeros((3001, 4)))
+            solver.solve(Penalty.from_values(*penalties, 3000), tol=1e-14, start=np.zeros((3001, 4)))
     timer.join()
     before = time.monotonic()
     assert solver.solve(Penalty.from_values(50.0, 1.0, 1.0, 3000), start=np.zeros((3001, 4))).status == "optimal"
