@@ -7,13 +7,14 @@ The separable rule
 ------------------
 Rows of the coefficient matrix with neither l1 nor l2 may have no finite minimiser: the data are separated, or a task
 has labels of one class only. Such rows first get a tiny ridge, ``floor`` times the largest curvature they can have,
-and a rough fit. Then the ridge is dropped. If the fit without it does not come to a relative gap of 1e-6 within 30
+and a rough fit. Then the ridge is dropped. If the fit without it does not come to a relative gap of 1e-3 within 30
 steps, or moves a linear predictor by more than 5 and by more than half of the largest, the data count as separated:
 the status is "separated" and the answer is the fit with the ridge, solved to a relative gap of 1e-3 or for
-``max_iter`` steps. Otherwise the fit goes on to its optimum. Whether data are separated hangs on which rows are free
-and fused, not on how strongly, so the question is put with all fused tasks tied, and one verdict serves all points of
-a grid. An intercept comes under the rule only where a component of the task graph has a single class; then its ridge
-stays, and the status is "separated" too.
+``max_iter`` steps. Otherwise the fit goes on to its optimum, which exists: even a rough gap needs a dual point strictly
+within its bounds, and separated data have none. Whether data are separated hangs on which rows are free and fused, not
+on how strongly, so the question is put with all fused tasks tied, and one verdict serves all points of a grid. An
+intercept comes under the rule only where a component of the task graph has a single class; then its ridge stays, and
+the status is "separated" too.
 """
 
 import numpy as np

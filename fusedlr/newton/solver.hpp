@@ -1175,7 +1175,7 @@ class NewtonSolver final : public Solver {
     const std::vector<double> home(now_.linear.get(), now_.linear.get() + cells_);
     drop_ridge(asked, floor);
     Settings trial = settings;
-    trial.tolerance = std::max(settings.tolerance, 1e-6);
+    trial.tolerance = std::max(settings.tolerance, 1e-3);
     trial.max_iterations = TRIAL;
     const End end = descend(trial, &home);
     if (end == BROKEN_OFF) return UNKNOWN;
@@ -1192,7 +1192,7 @@ class NewtonSolver final : public Solver {
       double sum = 0;
       for (int k = 0; k < tasks(); k++)
         for (int i = 0; i < n_; i++) sum += weights_[static_cast<std::size_t>(k) * np_ + i] * std::fabs(column(a)[i]);
-      fusion_[a] = std::max(fusion_[a], sum / least);
+      fusion_[a] = std::max(fusion_[a], std::min(sum / least, 1e150));
     }
   }
 
