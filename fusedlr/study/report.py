@@ -69,8 +69,12 @@ def _image(source, name):
 def _counts(scores):
     cases, sizes, models = (scores[name].nunique() for name in ("case", "size", "model"))
     instances = scores.groupby("case")["instance"].nunique().max()
-    return (f"{cases} cases, {instances} instances of each, {sizes} training sizes and {models} models, "
-            f"{len(scores):,} scores in all")
+    return (f"{_count(cases, 'case')}, {_count(instances, 'instance')} of each, {_count(sizes, 'training size')} and "
+            f"{_count(models, 'model')}, {len(scores):,} scores in all")
+
+
+def _count(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _notes(scores, config):
