@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter
 
 __all__ = ["draw_all"]
 
@@ -29,6 +30,14 @@ def draw_all(results):
     plt.close(figure)
 
 
+def _plain_ticks(axis):
+    """Numbers as one writes them, at 1, 2 and 5 times the powers of ten where the axis is short."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
 def _line(ax, table, x, y, label=None):
     """A line of medians with bars from the least to the largest value, on logarithmic axes."""
     bars = [table[y] - table[f"{y} min"], table[f"{y} max"] - table[y]]
@@ -37,6 +46,7 @@ def _line(ax, table, x, y, label=None):
     if x != "size":
         ax.set_xticks(table[x], [f"{value:,}" for value in table[x]])
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+    _plain_ticks(ax.yaxis)
     if label:
         ax.legend(frameon=False, fontsize=8)
 
@@ -78,6 +88,7 @@ def _fused(ax, table):
     ax.errorbar(shown["ratio"], range(len(shown)), xerr=bars, fmt="o", markersize=4, capsize=2, color="tab:gray")
     ax.set_yticks(range(len(shown)), names, fontsize=5)
     ax.set(title="fused fits: times slower than ours", xscale="log", xlabel="ratio of CPU seconds")
+    _plain_ticks(ax.xaxis)
     ax.grid(axis="x", which="both", alpha=0.3)
 
 
