@@ -84,11 +84,7 @@ class Block {
     std::vector<int> group(tasks());
     for (int k = 0; k < tasks(); k++) group[k] = k;
     for (const Edge &e : graph_.edges)
-      if (b[e.a] == b[e.b]) {
-        const int from = group[e.b], to = group[e.a];
-        for (int &g : group)
-          if (g == from) g = to;
-      }
+      if (b[e.a] == b[e.b]) join(group, e.a, e.b);
     for (int k = 0; k < tasks(); k++) count += group[k] == k && (zeros || b[k] != 0);
     return count;
   }

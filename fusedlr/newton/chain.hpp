@@ -15,8 +15,6 @@ struct Scratch<0, Times, Extra, Item> {
   Item *get() { return items.get(); }
 };
 
-inline double soft(double q, double limit, double h) { return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0); }
-
 // Is b = 0 the minimiser of the block?  Bounds on the slope that each edge must carry run along the chain.
 template <int T>
 inline bool chain_is_zero(int tasks, const double *q, double l1, const double *nu, double scale = 1.0) {

@@ -37,40 +37,31 @@ Solver *make_solver(const Problem &problem) {
 
 const char *instruction_set() { return width() == 8 ? "avx512" : (width() == 4 ? "avx2" : "base"); }
 
-// The minimiser by the pattern that b has, for the numbers of tasks that are known when compiling.
-static bool keep_pattern(int tasks, const double *h, const double *q, double l1, const double *nu, double *b) {
-  switch (tasks) {
-    case 2: return base::chain_keep_pattern<2>(h, q, l1, nu, b);
-    case 3: return base::chain_keep_pattern<3>(h, q, l1, nu, b);
-    case 4: return base::chain_keep_pattern<4>(h, q, l1, nu, b);
-    case 5: return base::chain_keep_pattern<5>(h, q, l1, nu, b);
-    case 6: return base::chain_keep_pattern<6>(h, q, l1, nu, b);
-    default: return false;
-  }
-}
+template <int T>
+struct Known {
+  static constexpr int tasks = T;
+};
 
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h, const double *q,
                 double l1, double fusion, double *b) {
-  const Graph graph(tasks, edges, ends, weights, chain);
-  if (chain && fusion > 0) {
-    std::vector<double> nu;
-    for (const Edge &e : graph.edges) nu.push_back(fusion * e.weight);
-    nu.push_back(0);
-    if (!keep_pattern(tasks, h, q, l1, nu.data(), b)) base::chain_prox<0>(tasks, h, q, l1, nu.data(), b);
-    return;
+  const std::vector<double> start(b, b + tasks);
+  const auto solve = [&](auto known) {
+    base::Block<decltype(known)::tasks> block(tasks, edges, ends, weights, chain);
+    if (!block.keep_pattern(h, q, l1, fusion, start.data(), b)) block.prox(h, q, l1, fusion, b);
+  };
+  switch (tasks) {
+    case 2: return solve(Known<2>());
+    case 3: return solve(Known<3>());
+    case 4: return solve(Known<4>());
+    case 5: return solve(Known<5>());
+    case 6: return solve(Known<6>());
+    default: return solve(Known<0>());
   }
-  GraphBlock(graph).prox(h, q, l1, fusion, b);
 }
 
 double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
                    double fusion, double lowest) {
-  const Graph graph(tasks, edges, ends, weights, chain);
-  if (chain && fusion > 0) {
-    std::vector<double> nu;
-    for (const Edge &e : graph.edges) nu.push_back(fusion * e.weight);
-    return base::chain_gauge<0>(tasks, q, l1, nu.data(), lowest);
-  }
-  return GraphBlock(graph).gauge(q, l1, fusion, lowest);
+  return base::Block<0>(tasks, edges, ends, weights, chain).gauge(q, l1, fusion, lowest);
 }
 
 }  // namespace fusedlr

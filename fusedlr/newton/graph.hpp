@@ -14,6 +14,14 @@ struct Edge {
   double weight;
 };
 
+// Gives all that are labelled like b the label of a; false if they have it already.
+inline bool join(std::vector<int> &label, int a, int b) {
+  const int from = label[b], to = label[a];
+  for (int &other : label)
+    if (other == from) other = to;
+  return from != to;
+}
+
 struct Graph {
   int tasks = 0;
   bool chain = false;
@@ -32,11 +40,7 @@ struct Graph {
   void label_components() {
     component.resize(tasks);
     for (int k = 0; k < tasks; k++) component[k] = k;
-    for (const Edge &e : edges) {
-      const int from = component[e.b], to = component[e.a];
-      for (int &c : component)
-        if (c == from) c = to;
-    }
+    for (const Edge &e : edges) join(component, e.a, e.b);
     std::vector<int> fresh(tasks, -1);
     components = 0;
     for (int &c : component) {

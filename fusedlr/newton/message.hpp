@@ -6,6 +6,9 @@
 
 namespace fusedlr {
 
+// Minimiser of h/2 b^2 - q b + limit |b|.
+inline double soft(double q, double limit, double h) { return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0); }
+
 // The derivative changes by slope * x + level from the left of x to the right.
 struct Knot {
   double x, slope, level;

@@ -925,10 +925,9 @@ class NewtonSolver final : public Solver {
     for (std::size_t i = 0; i < active_.size(); i++) {
       const int c = active_[i], a = set_[c];
       const double *b = row(trial_, a);
-      for (int k = 0; k < t; k++) {
-        const double slope = by_rows_ ? slope_by_rows(k, c) : slope_[static_cast<std::size_t>(k) * stride_ + c];
-        slopes.get()[k] = slope + l2_[a] * b[k] + (b[k] > 0 ? l1_[a] : (b[k] < 0 ? -l1_[a] : 0.0));
-      }
+      model_slopes(c, slopes.get());
+      for (int k = 0; k < t; k++)
+        slopes.get()[k] = slopes.get()[k] + l2_[a] * b[k] + (b[k] > 0 ? l1_[a] : (b[k] < 0 ? -l1_[a] : 0.0));
       if (fusion_[a] > 0)
         for (const Edge &e : block_.edges()) {
           const double nu = fusion_[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));

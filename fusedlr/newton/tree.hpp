@@ -124,11 +124,7 @@ class TreeBlock {
     for (int k = 0; k < graph.tasks; k++) label[k] = k;
     for (std::size_t e = 0; e < graph.edges.size(); e++) {
       const Edge &edge = graph.edges[e];
-      if (graph.component[edge.a] != component) continue;
-      const int from = label[edge.b], to = label[edge.a];
-      if (from == to) return static_cast<int>(e);
-      for (int &other : label)
-        if (other == from) other = to;
+      if (graph.component[edge.a] == component && !join(label, edge.a, edge.b)) return static_cast<int>(e);
     }
     return -1;
   }
@@ -336,11 +332,9 @@ class TreeBlock {
   // What would tie the ends if they had no other neighbours.
   double first_guess(const Part &part, double l1, double nu) const {
     const double a = h_[part.end], b = h_[part.root];
-    const double difference = shrunk(q_[part.end], l1) / a - shrunk(q_[part.root], l1) / b;
+    const double difference = soft(q_[part.end], l1, a) - soft(q_[part.root], l1, b);
     return std::min(std::max(difference / (1 / a + 1 / b), -nu), nu);
   }
-
-  static double shrunk(double q, double limit) { return q > limit ? q - limit : (q < -limit ? q + limit : 0.0); }
 
   // By how much v must change for each unit of difference between the ends: their groups move, unless held at zero.
   double shared_curvature(const Part &part, double l1) {

@@ -31,6 +31,11 @@ def draw_block(rng, n_tasks):
     return h, q, l1, fusion
 
 
+def draw_chain(rng, n_tasks):
+    weights = rng.choice([1.0, 1e-12, 0.2, 5.0], n_tasks - 1)
+    return TaskGraph([(k, k + 1, w) for k, w in enumerate(weights)], n_tasks)
+
+
 @pytest.mark.parametrize("n_tasks", [1, 2, 3, 4, 5])
 def test_random_blocks_on_random_graphs(n_tasks):
     rng = np.random.default_rng(n_tasks)
@@ -44,8 +49,7 @@ def test_random_blocks_on_random_graphs(n_tasks):
 def test_random_blocks_on_chains(n_tasks):
     rng = np.random.default_rng(10 + n_tasks)
     for _ in range(200):
-        weights = rng.choice([1.0, 1e-12, 0.2, 5.0], n_tasks - 1)
-        tasks = TaskGraph([(k, k + 1, w) for k, w in enumerate(weights)], n_tasks)
+        tasks = draw_chain(rng, n_tasks)
         block = draw_block(rng, n_tasks)
         assert agrees(tasks, *block), (tasks, block)
 
@@ -54,8 +58,7 @@ def test_random_blocks_on_chains(n_tasks):
 def test_the_pattern_at_the_start_never_changes_the_minimiser(n_tasks):
     rng = np.random.default_rng(30 + n_tasks)
     for _ in range(200):
-        weights = rng.choice([1.0, 1e-12, 0.2, 5.0], n_tasks - 1)
-        tasks = TaskGraph([(k, k + 1, w) for k, w in enumerate(weights)], n_tasks)
+        tasks = draw_chain(rng, n_tasks)
         block = draw_block(rng, n_tasks)
         right = brute_prox(tasks, *block)[0]
         for start in (right, 2 * right, -right, np.round(rng.normal(size=n_tasks)), np.ones(n_tasks)):
