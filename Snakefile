@@ -15,8 +15,14 @@ configfile: f"{workflow.basedir}/workflow/config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
-include: "workflow/rules/adaboost.smk"
 include: "workflow/rules/scores.smk"
+
+
+for model in study_models.foreign():
+
+    include: f"workflow/rules/{model}.smk"
+
+
 include: "workflow/rules/sensitivity.smk"
 include: "workflow/rules/paper.smk"
 

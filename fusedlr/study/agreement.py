@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from fusedlr import FusedLogit
 from fusedlr.r import glmnet
+from fusedlr.study.fitting import build
 
 __all__ = ["COLUMNS", "PENALTIES", "SIZES", "TOL", "compare_fits"]
 
@@ -26,7 +26,7 @@ def compare_fits(data):
     """
     rows = []
     for size in SIZES:
-        model = FusedLogit(data["Y_train"][:size], data["X_train"][:size])
+        model = build(data["Y_train"][:size], data["X_train"][:size])
         for l1, l2 in PENALTIES:
             fit = model.fit(l1, l2, 0.0, tol=TOL)
             found = glmnet.agreement(model.data, model.penalty(l1, l2, 0.0), fit.params.to_numpy())

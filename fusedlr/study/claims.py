@@ -1,9 +1,8 @@
 """The paper's eight claims, each with the rule that decides it.
 
 The rules and their limits were written down before the study was run, and nothing
-else decides a verdict. Comparisons are paired over the instances of a case: both
-models see the same data. The test is Wilcoxon's signed-rank test, two-sided, and
-p-values are corrected by Holm's method over all comparisons of one table.
+else decides a verdict. Comparisons are paired over the instances of a case, as
+:mod:`fusedlr.study.paired` says.
 
 "Single-task" models are the elastic net, the unpenalized fit and AdaBoost. The gain
 of a fused model is the test error of a single-task model minus its own, so that a
@@ -11,25 +10,24 @@ positive gain speaks for fusion; "over the best single-task model" means the one
 the least mean test error at that case and size.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-__all__ = ["CLAIMS", "best_single_task", "compare", "compare_distances", "holm", "judge", "signed_rank", "tie_breaks"]
+from fusedlr.study.paired import FUSED, SINGLE_TASK, compare, compare_distances, holm, signed_rank, wide
+from fusedlr.study.simulate import CASES
+
+__all__ = ["CLAIMS", "best_single_task", "judge", "tie_breaks"]
 
 ALPHA = 0.05
 #: Fewer instances of each case than this, and no claim is judged.
 MIN_INSTANCES = 10
 
-CASES = tuple("abcdefgh")
 SIZES = (25, 50, 100, 200, 400)
-FUSED = ("fused_elastic_net", "fused_l1")
-SINGLE_TASK = ("elastic_net", "unpenalized", "adaboost")
 
-HIGH_SIMILARITY = ("b", "d", "f", "h")
+HIGH_SIMILARITY = tuple(name for name, case in CASES.items() if case.similar)
 #: Cells (case, size) where claim 3 says that fusing helps less or not at all.
 LITTLE_HELP = [(case, size) for case in "aeg" for size in SIZES] + [(case, size) for case in "bcf" for size in (25, 50)]
 #: Cells where claim 7 says that the elastic net is farther from the true zeros.
@@ -40,9 +38,6 @@ SLIGHT_GAIN = 0.01
 VERY_LOW_L2 = 0.1
 #: Medians closer than this share of the interquartile range nearly overlap.
 OVERLAP = 0.5
-
-#: Columns of a table of paired comparisons, which may have no rows.
-PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "p"]
 
 REPRODUCED, PARTLY, NOT = "reproduced", "partly", "not reproduced"
 NOT_JUDGED = "not judged"
@@ -69,6 +64,7 @@ def judge(scores, timing=None):
         Seconds of one Newton step: columns ``features``, ``space`` ("features" or
         "rows") and ``seconds``. Claim 8 is not judged without it.
     """
+    scores = scores[scores["model"].isin([*FUSED, *SINGLE_TASK])]
     rows, gains = [], compare(scores)
     for claim in CLAIMS:
         verdict, numbers, test = _claim_8(timing) if claim.number == 8 else _applied(claim, scores, gains)
@@ -77,31 +73,9 @@ def judge(scores, timing=None):
     return pd.DataFrame(rows)
 
 
-def compare(scores):
-    """Paired differences in test error of both fused models to the others, by case and size.
-
-    Returns
-    -------
-    DataFrame
-        ``gain`` is the mean of (error of ``other`` - error of ``model``) with its 95 %
-        t-interval ``low`` to ``high``; ``p`` and, corrected over the whole table, ``p_holm``.
-    """
-    errors = _wide(scores, "test_error")
-    pairs = [(FUSED[0], other) for other in errors.columns if other != FUSED[0]]
-    pairs += [(FUSED[1], other) for other in SINGLE_TASK if other in errors]
-    pairs = [pair for pair in pairs if set(pair) <= set(errors.columns)]
-    return _paired_table(errors, pairs)
-
-
-def compare_distances(scores):
-    """Paired differences of the elastic net to the fused elastic net in distance from the true zeros."""
-    apart = _wide(scores[scores["case"].isin(list("efgh"))], "distance_zero")
-    return _paired_table(apart, [(FUSED[0], "elastic_net")])
-
-
 def best_single_task(scores):
     """The single-task model with the least mean test error, by case and size."""
-    errors = _wide(scores, "test_error")
+    errors = wide(scores, "test_error")
     means = errors[[model for model in SINGLE_TASK if model in errors]].groupby(["case", "size"]).mean()
     return means.idxmin(axis=1)
 
@@ -114,27 +88,6 @@ def tie_breaks(scores):
         "smallest l2": float((rows["l2_smallest_tied"] <= VERY_LOW_L2).mean()),
         "largest l2": float((rows["l2_largest_tied"] <= VERY_LOW_L2).mean()),
     }
-
-
-def signed_rank(differences):
-    """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs."""
-    differences = np.asarray(differences, dtype=float)
-    if not differences.any():
-        return 1.0
-    with warnings.catch_warnings():
-        # With few or tied differences scipy says that it approximates; the verdicts ask for enough instances.
-        warnings.simplefilter("ignore")
-        return float(stats.wilcoxon(differences).pvalue)
-
-
-def holm(p):
-    """P-values corrected for their number by Holm's method."""
-    p = np.asarray(p, dtype=float)
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(steps, 1.0)
-    return corrected
 
 
 def _applied(claim, scores, gains):
@@ -199,7 +152,7 @@ def _claim_3(scores, gains):
 
 
 def _claim_4(scores, gains):
-    errors = _wide(scores, "test_error")
+    errors = wide(scores, "test_error")
     risk = scores.groupby(["case", "size"])["bayes_risk"].mean()
     means, best = errors.groupby(["case", "size"]).mean(), best_single_task(scores)
     excess = {case: means.loc[(case, 400), best[(case, 400)]] - risk[(case, 400)] for case in "gh"}
@@ -216,7 +169,7 @@ def _claim_4(scores, gains):
 
 
 def _claim_5(scores, _):
-    errors = _wide(scores, "test_error")
+    errors = wide(scores, "test_error")
     gain = (errors["fused_l1"] - errors["fused_elastic_net"]).groupby(["case", "instance"]).mean()
     mean = gain.groupby("case").mean()
     p = pd.Series(holm([signed_rank(gain.loc[case]) for case in mean.index]), mean.index)
@@ -295,33 +248,9 @@ CLAIMS = [
 ]
 
 
-def _wide(scores, column):
-    """One column of the scores with a column for each model, by case, size and instance."""
-    return scores.pivot(index=["case", "size", "instance"], columns="model", values=column)
-
-
-def _paired_table(values, pairs):
-    rows = []
-    for (case, size), cell in values.groupby(["case", "size"]):
-        for model, other in pairs:
-            gain = (cell[other] - cell[model]).to_numpy()
-            rows.append({"case": case, "size": size, "model": model, "other": other, **_interval(gain),
-                         "p": signed_rank(gain)})
-    table = pd.DataFrame(rows, columns=PAIRED)
-    table["p_holm"] = holm(table["p"])
-    return table
-
-
-def _interval(gain):
-    """Mean, its 95 % t-interval (nan for a single instance) and how many instances it is made of."""
-    n, mean = len(gain), gain.mean()
-    half = stats.t.ppf(0.975, n - 1) * gain.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-    return {"instances": n, "gain": mean, "low": mean - half, "high": mean + half}
-
-
 def _gain_over_best(scores):
     """Gain of the fused elastic net over the best single-task model of the cell, by case, size and instance."""
-    errors, best = _wide(scores, "test_error"), best_single_task(scores)
+    errors, best = wide(scores, "test_error"), best_single_task(scores)
     return pd.concat([(cell[best[key]] - cell[FUSED[0]]) for key, cell in errors.groupby(["case", "size"])])
 
 
@@ -336,7 +265,7 @@ def _overlaps(scores):
     rows = scores[scores["case"].isin(["g", "h"])]
     found = {}
     for kind in ("distance_zero", "distance_nonzero"):
-        for key, cell in _wide(rows, kind).groupby(["case", "size"]):
+        for key, cell in wide(rows, kind).groupby(["case", "size"]):
             low, middle, high = np.quantile(cell["fused_l1"], [0.25, 0.5, 0.75])
             apart = abs(cell["fused_elastic_net"].median() - middle)
             found[(*key, kind)] = apart <= OVERLAP * (high - low)

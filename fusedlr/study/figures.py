@@ -7,19 +7,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from fusedlr.study.claims import compare
+from fusedlr.study.contents import FIGURES
 from fusedlr.study.files import replacing, write_table
-from fusedlr.study.models import FUSION, L1, L2, LINEAR_MODELS, MODELS
+from fusedlr.study.models import FUSION, L1, L2, MODELS, linear
+from fusedlr.study.paired import compare
 from fusedlr.study.simulate import CASES
 
-__all__ = ["FIGURES", "differences_figure", "differences_table", "distances_figure", "distances_table", "errors_figure",
+__all__ = ["differences_figure", "differences_table", "distances_figure", "distances_table", "errors_figure",
            "errors_table", "penalties_figure", "penalties_table", "save"]
 
-LABELS = {"fused_elastic_net": "(i) fused elastic net", "fused_l1": "(ii) fused L1", "elastic_net": "(iii) elastic net",
-          "unpenalized": "(iv) unpenalized", "adaboost": "(v) AdaBoost"}
-# Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
-COLORS = dict(zip(MODELS, ["#0072B2", "#56B4E9", "#D55E00", "#999999", "#009E73"]))
-MARKERS = dict(zip(MODELS, ["o", "s", "^", "D", "v"]))
 YELLOW = "#F0C400"
 
 
@@ -34,22 +30,20 @@ def errors_figure(table):
     figure, panels = _panels(table["case"].unique(), columns=4, height=2.9)
     for case, ax in panels.items():
         rows = table[table["case"] == case]
-        sns.boxplot(data=rows, x="size", y="test_error", hue="model", hue_order=models, palette=COLORS, ax=ax,
-                    linewidth=0.7, fliersize=1.5, saturation=1)
+        _boxes(ax, rows, models)
         ax.axhline(rows.drop_duplicates("instance")["bayes_risk"].median(), color=YELLOW, linewidth=2, zorder=0.5)
-        _colour_edges(ax)
-        ax.get_legend().remove()
-        ax.set(title=_title(case), xlabel="", ylabel="")
-        ax.set_ylim(0, 0.6)
+        ax.set(title=_title(case), ylim=(0, 0.6))
     _name_axes(figure, "training rows", "test error")
-    absent = [Line2D([], [], linestyle="none", label=f"{LABELS[model]}: not run") for model in MODELS if model not in models]
+    absent = [Line2D([], [], linestyle="none", label=f"{model.label}: not run") for model in MODELS.values()
+              if model.role and model.name not in models]
     _legend(figure, models, extra=[*absent, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
     return figure
 
 
 def distances_table(scores):
     """Distances from the truth of every linear fit in the correlated cases."""
-    rows = scores[scores["model"].isin(LINEAR_MODELS) & scores["case"].isin(list("efgh"))]
+    correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
+    rows = scores[scores["model"].isin(linear()) & scores["case"].isin(correlated)]
     return rows[["case", "size", "model", "instance", "distance_zero", "distance_nonzero"]]
 
 
@@ -63,8 +57,8 @@ def distances_figure(table):
         cell = table[(table["case"] == case) & (table["size"] == size)]
         for model in reversed(models):
             points = cell[cell["model"] == model]
-            ax.scatter(points["distance_zero"], points["distance_nonzero"], s=14, color=COLORS[model],
-                       marker=MARKERS[model], alpha=0.75, linewidth=0)
+            ax.scatter(points["distance_zero"], points["distance_nonzero"], s=14, color=MODELS[model].color,
+                       marker=MODELS[model].marker, alpha=0.75, linewidth=0)
         ax.set_title(f"{case}, {size} rows")
         ax.set_yscale("log")
         ax.yaxis.set_major_locator(LogLocator(subs=[1, 1.5, 2, 3, 5, 7]))
@@ -97,7 +91,8 @@ def differences_figure(table):
             rows = table[(table["case"] == case) & (table["other"] == model)].sort_values("size")
             at = np.searchsorted(sizes, rows["size"]) + shift
             spread = np.nan_to_num([rows["gain"] - rows["low"], rows["high"] - rows["gain"]])
-            ax.errorbar(at, rows["gain"], yerr=spread, fmt=MARKERS[model], color=COLORS[model], markersize=4, linewidth=1.2)
+            ax.errorbar(at, rows["gain"], yerr=spread, fmt=MODELS[model].marker, color=MODELS[model].color, markersize=4,
+                        linewidth=1.2)
         ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
         # Near zero the scale is linear, so that one percentage point and thirty can both be read.
         ax.set_yscale("symlog", linthresh=0.02, linscale=1.2)
@@ -138,23 +133,8 @@ def penalties_figure(table):
     return figure
 
 
-FIGURES = {
-    "errors": (errors_table, errors_figure),
-    "distances": (distances_table, distances_figure),
-    "differences": (differences_table, differences_figure),
-    "penalties": (penalties_table, penalties_figure),
-}
-#: What a run must hold for a figure to have anything to show.
-NEEDS = {
-    "errors": "scores",
-    "distances": "linear models in the correlated cases e to h",
-    "differences": "the fused elastic net and another model",
-    "penalties": "the fused elastic net",
-}
-
-
 def save(name, scores, stem):
-    """Draw one figure of ``FIGURES`` without a screen and write it as pdf and png, and its table as csv, beside each other.
+    """Draw one figure without a screen and write it as pdf and png, and its table as csv, beside each other.
 
     Parameters
     ----------
@@ -164,7 +144,7 @@ def save(name, scores, stem):
     stem : str
         Path without suffix.
     """
-    tabulate, draw = FIGURES[name]
+    tabulate, draw = globals()[f"{name}_table"], globals()[f"{name}_figure"]
     table = tabulate(scores)
     with plt.rc_context(_style()):
         figure = draw(table) if len(table) else _nothing_to_draw(name)
@@ -180,14 +160,23 @@ def save(name, scores, stem):
 def _nothing_to_draw(name):
     """A sentence in the place of a figure that a run of few cases or models has no numbers for."""
     figure = plt.figure(figsize=(5, 0.6))
-    figure.text(0.5, 0.5, f"Nothing to show in this run: the figure takes {NEEDS[name]}.", ha="center", va="center")
+    figure.text(0.5, 0.5, f"Nothing to show in this run: the figure takes {FIGURES[name]}.", ha="center", va="center")
     return figure
 
 
-def _colour_edges(ax):
-    """Boxes of few or equal numbers are lines; let them show their model's colour."""
-    for box in ax.patches:
-        box.set(edgecolor=box.get_facecolor(), linewidth=1.5)
+def _boxes(ax, rows, models):
+    """Boxes of test error: training sizes side by side, and the models within each."""
+    sizes, width = sorted(rows["size"].unique()), 0.8 / len(models)
+    for place, model in enumerate(models):
+        cells = [rows.loc[(rows["size"] == size) & (rows["model"] == model), "test_error"] for size in sizes]
+        color, at = MODELS[model].color, np.arange(len(sizes)) + (place - (len(models) - 1) / 2) * width
+        # Boxes of few or equal numbers are lines: their edges show their model's colour.
+        ax.boxplot(cells, positions=at, widths=0.9 * width, patch_artist=True, manage_ticks=False,
+                   boxprops={"facecolor": color, "edgecolor": color, "linewidth": 1.2},
+                   medianprops={"color": "0.2", "linewidth": 0.7}, whiskerprops={"color": "0.3", "linewidth": 0.7},
+                   capprops={"color": "0.3", "linewidth": 0.7},
+                   flierprops={"marker": "d", "markersize": 1.5, "markerfacecolor": "0.3", "markeredgecolor": "0.3"})
+    ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
 
 
 def _style():
@@ -235,8 +224,8 @@ def _name_axes(figure, x, y):
 
 def _legend(figure, models, extra=(), markers=False):
     style = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
-    handles = [Line2D([], [], color=COLORS[model], label=LABELS[model], marker=MARKERS[model] if markers else None, **style)
-               for model in models]
+    handles = [Line2D([], [], color=model.color, label=model.label, marker=model.marker if markers else None, **style)
+               for model in (MODELS[name] for name in models)]
     top = 1 - 0.3 / figure.get_size_inches()[1]
     figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, top), ncols=6, frameon=False)
 

@@ -1,24 +1,19 @@
-"""The paper's five models: which penalties each may use, and how its point of the grid is chosen.
+"""The study's models: one table, from which the grid's slices, labels, colours and the config's words follow.
 
-One grid over (l1, l2, fusion) serves the four linear models, each of which is a
-slice of it. AdaBoost has nothing to tune and is fitted through R (``fusedlr.r.ada``).
+One grid over (l1, l2, fusion) serves all linear models, each of which may use some of its points. A model that is no
+part of the grid is fitted by a rule of its own, which writes its margins on the test rows to
+``results/NAME/CASE/INSTANCE.npz`` (``workflow/rules/NAME.smk``).
 """
 
-import time
-import warnings
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import pandas as pd
 
-from fusedlr import FusedLogit, FusedLogitWarning
-from fusedlr.tuning import choose, validation_error, validation_logloss
-
-__all__ = ["FUSION", "L1", "L2", "LINEAR_MODELS", "MODELS", "SizeFit", "fit_size", "points", "slices"]
-
-MODELS = ("fused_elastic_net", "fused_l1", "elastic_net", "unpenalized", "adaboost")
-LINEAR_MODELS = MODELS[:4]
+__all__ = ["FUSION", "L1", "L2", "MODELS", "Model", "foreign", "linear", "points", "slices"]
 
 L1 = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 L2 = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)
@@ -26,26 +21,55 @@ FUSION = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 
 
 @dataclass(frozen=True)
-class SizeFit:
-    """The linear models at one training size.
+class Model:
+    """A model of the study.
 
     Attributes
     ----------
-    choices : DataFrame
-        One row a model: penalties, validation error, gap, status, and how many points
-        shared the least validation error, with the smallest and largest l2 among them.
-    params : ndarray, shape (4, 101, 4)
-        Coefficients of each model, intercepts first, features by tasks.
-    validation_error : ndarray, shape (924,)
-        Of every point, in the order of ``points()``.
-    seconds : float
-        CPU time of the grid and of choosing.
+    name : str
+        As in the config and in the scores.
+    label : str
+        As in figures and tables.
+    color, marker : str
+        Of its boxes and points.
+    allowed : function, optional
+        From l1, l2 and fusion of the grid's points, each of shape (g,), to whether the model may use them. A model
+        without it is no part of the grid.
+    role : {"fused", "single-task", ""}
+        Its side in the paper's comparison; empty for a model that the paper does not have.
+    status : str
+        What stands under ``status`` in the scores of a model that is no part of the grid.
     """
 
-    choices: pd.DataFrame
-    params: np.ndarray
-    validation_error: np.ndarray
-    seconds: float
+    name: str
+    label: str
+    color: str
+    marker: str
+    allowed: Callable | None = None
+    role: str = ""
+    status: str = ""
+
+
+# Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
+_TABLE = (
+    Model("fused_elastic_net", "(i) fused elastic net", "#0072B2", "o", lambda l1, l2, fusion: l1 >= 0, "fused"),
+    Model("fused_l1", "(ii) fused L1", "#56B4E9", "s", lambda l1, l2, fusion: l2 == 0, "fused"),
+    Model("elastic_net", "(iii) elastic net", "#D55E00", "^", lambda l1, l2, fusion: fusion == 0, "single-task"),
+    Model("unpenalized", "(iv) unpenalized", "#999999", "D", lambda l1, l2, fusion: l1 + l2 + fusion == 0, "single-task"),
+    Model("adaboost", "(v) AdaBoost", "#009E73", "v", None, "single-task", "boosted"),
+)
+#: Every model by its name, in the order of tables and legends.
+MODELS = {model.name: model for model in _TABLE}
+
+
+def linear() -> list[str]:
+    """Names of the models that are slices of the grid."""
+    return [model.name for model in MODELS.values() if model.allowed]
+
+
+def foreign() -> list[str]:
+    """Names of the models that are fitted by rules of their own."""
+    return [model.name for model in MODELS.values() if not model.allowed]
 
 
 def points():
@@ -55,59 +79,4 @@ def points():
 
 def slices():
     """Positions of the grid that each linear model may use, by model."""
-    _, l2, fusion = points().T
-    allowed = {
-        "fused_elastic_net": np.full(len(l2), True),
-        "fused_l1": l2 == 0,
-        "elastic_net": fusion == 0,
-        "unpenalized": ~points().any(axis=1),
-    }
-    return {model: np.flatnonzero(allowed[model]) for model in LINEAR_MODELS}
-
-
-def fit_size(data, size, tol):
-    """Fit the grid on the first rows of an instance and choose a point for each linear model.
-
-    The point with the least 0/1 error over the validation rows of all four tasks is
-    taken; points that share it are told apart by validation log-loss, then the larger
-    penalties win. All four tasks use the same penalties.
-
-    A task whose training labels are all alike is fitted like any other: fusion ties
-    its coefficients to its neighbours', and without fusion its intercept has no finite
-    optimum, which the status of the fit says.
-
-    Parameters
-    ----------
-    data : dict of str to ndarray
-        An instance, as :func:`fusedlr.study.simulate.simulate` returns it.
-    size : int
-        Training rows.
-    tol : float
-        Relative duality gap at which a fit stops.
-    """
-    start = time.process_time()
-    with warnings.catch_warnings():
-        # Every warning of a fit is in its status, which is kept.
-        warnings.simplefilter("ignore", FusedLogitWarning)
-        grid = FusedLogit(data["Y_train"][:size], data["X_train"][:size]).fit_grid(L1, L2, FUSION, tol=tol)
-    params, held_out = grid.params, (data["Y_validation"], data["X_validation"])
-    error = validation_error(params, *held_out)
-    chosen = {model: _choose(grid.table, error, params, held_out, allowed) for model, allowed in slices().items()}
-    choices = pd.DataFrame([_choice(model, chosen[model], grid.table, error) for model in chosen])
-    return SizeFit(choices, params[list(chosen.values())], error, time.process_time() - start)
-
-
-def _choose(table, error, params, held_out, allowed):
-    best = choose(table.iloc[allowed], error[allowed], lambda tied: validation_logloss(params[allowed[tied]], *held_out))
-    return allowed[best]
-
-
-def _choice(model, point, table, error):
-    row = table.iloc[point]
-    allowed = slices()[model]
-    tied_l2 = table["l2"].to_numpy()[allowed[error[allowed] == error[point]]]
-    return {
-        "model": model, "l1": row["l1"], "l2": row["l2"], "fusion": row["fusion"], "validation_error": error[point],
-        "gap": row["gap"], "status": row["status"], "ties": len(tied_l2),
-        "l2_smallest_tied": tied_l2.min(), "l2_largest_tied": tied_l2.max(),
-    }
+    return {model.name: np.flatnonzero(model.allowed(*points().T)) for model in MODELS.values() if model.allowed}

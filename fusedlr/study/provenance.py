@@ -9,7 +9,8 @@ from pathlib import Path
 
 import fusedlr
 from fusedlr.newton import FLOOR
-from fusedlr.study.models import FUSION, L1, L2
+from fusedlr.study.models import FUSION, L1, L2, foreign
+from fusedlr.study.scale import recorded
 
 __all__ = ["cpu_minutes", "provenance"]
 
@@ -50,9 +51,8 @@ def provenance(config, scores=None, boosted=None):
 
 def cpu_minutes(scores):
     """CPU time by part; the linear models of a training set share one grid, which is counted once."""
-    boosted = scores["model"] == "adaboost"
-    grids = scores[~boosted].drop_duplicates(["case", "instance", "size"])
-    return {"grid": grids["seconds"].sum() / 60, "adaboost": scores["seconds"][boosted].sum() / 60}
+    minutes = recorded(scores).groupby("rule")["seconds"].sum() / 60
+    return {rule: minutes[rule] for rule in ("grid", *foreign()) if rule in minutes}
 
 
 def _version(name):

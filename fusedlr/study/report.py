@@ -8,15 +8,14 @@ from string import Template
 
 import pandas as pd
 
-from fusedlr.study.figures import FIGURES, LABELS
-from fusedlr.study.models import MODELS
-from fusedlr.study.scale import GROUP, QUEUE, START, recorded
+from fusedlr.study.contents import FIGURES, TABLES
+from fusedlr.study.models import MODELS, foreign, linear, points
+from fusedlr.study.scale import QUEUE, START, recorded
 
 __all__ = ["embedded", "for_print", "render"]
 
 TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
 VERDICT_CLASSES = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not"}
-PARTS = {"grid": "grids", "adaboost": "AdaBoosts"}
 CLAIM_WIDTHS = {"": 4, "The paper says": 19, "Rule": 23, "Found": 26, "Test": 16, "Verdict": 12}
 SENSITIVITY_WIDTHS = {"Reading": 22, "Claims": 8, "Instances": 9, "As used here": 30, "Otherwise": 31}
 
@@ -29,15 +28,13 @@ def render(template, results, image=None):
     template : str
         Page with ``$names``.
     results : Path
-        Folder with scores.csv, claims.csv, comparisons.csv, sensitivity.csv, agreement.csv,
-        newton_step.csv, scale.csv, provenance.json and figures.
+        Folder with ``TABLES`` as csv, provenance.json and figures.
     image : function, optional
         From the stem of a figure's path to the source of its image; the page carries its
         figures if not given.
     """
     image = image or embedded
-    tables = {name: pd.read_csv(results / f"{name}.csv") for name in (
-        "scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step", "scale")}
+    tables = {name: pd.read_csv(results / f"{name}.csv") for name in TABLES}
     scores, provenance = tables["scores"], json.loads((results / "provenance.json").read_text())
     values = {
         "heading": f"<h1>{TITLE}</h1>", "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
@@ -45,7 +42,7 @@ def render(template, results, image=None):
         "comparisons": len(tables["comparisons"]), "sensitivity": _sensitivity(tables["sensitivity"]),
         "agreement_sentence": _agreement_sentence(tables["agreement"]), "agreement": _agreement(tables["agreement"]),
         "time": _time(scores), "newton": _newton(tables["newton_step"]), "one_class": _one_class(scores),
-        "scale_sentence": _scale_sentence(scores), "scale": _scale(tables["scale"]), "provenance": _provenance(provenance),
+        "scale_sentence": _scale_sentence(scores, tables["scale"]), "scale": _scale(tables["scale"]), "provenance": _provenance(provenance),
         **{f"figure_{name}": _image(image(results / "figures" / name), name) for name in FIGURES},
     }
     return Template(template).substitute(values)
@@ -79,7 +76,7 @@ def _count(number, what):
 
 def _notes(scores, config):
     notes = []
-    absent = [LABELS[model] for model in MODELS if model not in set(scores["model"])]
+    absent = [model.label for model in MODELS.values() if model.role and model.name not in set(scores["model"])]
     if absent:
         notes.append(f"Not run: {', '.join(absent)}. AdaBoost needs R with its package ada.")
     if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < 8:
@@ -98,12 +95,11 @@ def _summary(claims):
 
 def _status(scores):
     """How the fits of each linear model ended, in a table."""
-    linear = scores[scores["status"] != "boosted"]
     rows = []
-    for model in (model for model in MODELS if model in set(linear["model"])):
-        fits = linear[linear["model"] == model]
+    for model in (model for model in linear() if model in set(scores["model"])):
+        fits = scores[scores["model"] == model]
         optimal = fits[fits["status"] == "optimal"]
-        rows.append({"Model": LABELS[model], "Fits": len(fits), "Optimal": len(optimal),
+        rows.append({"Model": MODELS[model].label, "Fits": len(fits), "Optimal": len(optimal),
                      "Largest gap of these": f"{optimal['gap'].max():.1e}" if len(optimal) else "-",
                      "Separated": (fits["status"] == "separated").sum(),
                      "Not converged": (fits["status"] == "not_converged").sum()})
@@ -142,9 +138,10 @@ def _agreement(agreement):
 
 
 def _time(scores):
-    """CPU time of both parts by training rows; the linear models share one grid, which is counted once."""
-    parts = {"Grid of 924 penalties, four tasks": scores[scores["model"].isin(MODELS[:4])].drop_duplicates(
-        ["case", "instance", "size"]), "AdaBoost, four tasks": scores[scores["model"] == "adaboost"]}
+    """CPU time of each part by training rows; the linear models share one grid, which is counted once."""
+    parts = {f"Grid of {len(points())} penalties, four tasks": scores[scores["model"].isin(linear())].drop_duplicates(
+        ["case", "instance", "size"])}
+    parts |= {f"{MODELS[model].label}, four tasks": scores[scores["model"] == model] for model in foreign()}
     rows = []
     for name, part in parts.items():
         if len(part):
@@ -162,14 +159,15 @@ def _newton(timing):
     return _table(shown, numbers=shown.columns)
 
 
-def _scale_sentence(scores):
+def _scale_sentence(scores, scale):
     """What the scale on paper assumes, and which jobs it was drawn from."""
     counts = recorded(scores)["rule"].value_counts()
-    drawn = " and ".join(f"{counts[rule]:,} {name}" for rule, name in PARTS.items() if rule in counts)
-    absent = "".join(f" This run had no {name}, so their time is not in the table." for rule, name in PARTS.items()
+    parts = {"grid": "grid", **{model: MODELS[model].label for model in foreign()}}
+    drawn = " and ".join(f"{counts[rule]:,} jobs of {name}" for rule, name in parts.items() if rule in counts)
+    absent = "".join(f" This run had none of {name}, so its time is not in the table." for rule, name in parts.items()
                      if rule not in counts)
     return (f"The CPU seconds of each job are drawn with replacement from the {drawn} of this run, and every job needs "
-            f"{START:g} s more to start. A Slurm job holds {GROUP} instances and waits {QUEUE:g} s in the queue while its "
+            f"{START:g} s more to start. A Slurm job holds {scale['group'].iloc[0]} instances and waits {QUEUE:g} s in the queue while its "
             f"node stands idle.{absent}")
 
 

@@ -10,13 +10,13 @@ from heapq import heappop, heappush
 import numpy as np
 import pandas as pd
 
-__all__ = ["GROUP", "INSTANCES", "QUEUE", "START", "makespan", "recorded", "simulate_cluster"]
+from fusedlr.study.models import foreign
 
-RULES = ("simulate", "grid", "adaboost")
+__all__ = ["INSTANCES", "QUEUE", "START", "makespan", "recorded", "simulate_cluster"]
+
+RULES = ("simulate", "grid", *foreign())
 #: Instances of all cases together in the larger study: 8 cases of 1,000.
 INSTANCES = 8000
-#: Instances in one Slurm job, as in the profiles.
-GROUP = 10
 #: Seconds that each Slurm job waits while its node stands idle.
 QUEUE = 30.0
 #: Seconds that each job takes to start Python or R and to read and write, beyond what was recorded.
@@ -31,14 +31,15 @@ def recorded(scores):
     Returns
     -------
     DataFrame
-        Columns ``rule`` ("grid" or "adaboost", those that were run), ``case``, ``instance``, ``seconds``.
+        Columns ``rule`` ("grid" or the name of a model that is no part of it, those that were run), ``case``,
+        ``instance``, ``seconds``.
     """
-    rules = np.where(scores["model"] == "adaboost", "adaboost", "grid")
+    rules = scores["model"].where(scores["model"].isin(foreign()), "grid")
     once = scores.assign(rule=rules).drop_duplicates(["rule", "case", "instance", "size"])
     return once.groupby(["rule", "case", "instance"], as_index=False)["seconds"].sum()
 
 
-def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2, start=START, group=GROUP, queue=QUEUE,
+def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2, start=START, group=10, queue=QUEUE,
                      seed=1):
     """Hours that a study of many instances takes, by number of nodes.
 
@@ -64,8 +65,8 @@ def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2
     Returns
     -------
     DataFrame
-        One row for each number of nodes: ``nodes``, ``cores`` in all, ``slurm_jobs``, ``hours``, ``cpu_hours``, and ``busy``,
-        the share of the cores' time that was work.
+        One row for each number of nodes: ``nodes``, ``cores`` in all, ``group``, ``slurm_jobs``, ``hours``,
+        ``cpu_hours``, and ``busy``, the share of the cores' time that was work.
     """
     work = _draw(durations, instances, start, np.random.default_rng(seed))
     groups = [work[first:first + group] for first in range(0, instances, group)]
@@ -74,7 +75,7 @@ def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2
     rows = []
     for count in nodes:
         seconds = _list_schedule(spans, count)
-        rows.append({"nodes": count, "cores": count * cores, "slurm_jobs": len(groups), "hours": seconds / 3600,
+        rows.append({"nodes": count, "cores": count * cores, "group": group, "slurm_jobs": len(groups), "hours": seconds / 3600,
                      "cpu_hours": cpu / 3600, "busy": cpu / (seconds * count * cores)})
     return pd.DataFrame(rows)
 

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from fusedlr.study.models import MODELS
+
 __all__ = ["COLUMNS", "bayes_risk", "distances", "error_of_margins", "score_instance"]
 
 COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
@@ -35,7 +37,7 @@ def distances(params, coefs):
     return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
 
 
-def score_instance(data, fits, boosted=None):
+def score_instance(data, fits, margins=None):
     """Score every model of one instance.
 
     Parameters
@@ -46,17 +48,17 @@ def score_instance(data, fits, boosted=None):
         ``choices`` (DataFrame with a column ``size``, one row a size and model),
         ``params`` (sizes, models, 101, 4), in the order of ``choices``, and
         ``seconds`` by size.
-    boosted : dict, optional
-        ``margins`` (sizes, rows, 4) on the test rows, ``sizes``, and ``seconds`` by size.
+    margins : dict of str to dict, optional
+        For each model that is no part of the grid, by name: ``margins`` (sizes, rows, 4) on the test rows, ``sizes``,
+        and ``seconds`` by size.
 
     Returns
     -------
     DataFrame
         One row a size and model, with the columns of ``COLUMNS`` that the instance knows.
     """
-    rows = _linear_rows(data, fits)
-    if boosted is not None:
-        rows = pd.concat([rows, _boosted_rows(data, boosted)], ignore_index=True)
+    foreign = [_margin_rows(data, model, found) for model, found in (margins or {}).items()]
+    rows = pd.concat([_linear_rows(data, fits), *foreign], ignore_index=True)
     rows["bayes_risk"] = bayes_risk(data["coefs"], data["X_test"])
     rows["one_class_tasks"] = [_one_class_tasks(data["Y_train"][:size]) for size in rows["size"]]
     return rows.sort_values("size", kind="stable", ignore_index=True)
@@ -71,11 +73,11 @@ def _linear_rows(data, fits):
     return rows
 
 
-def _boosted_rows(data, boosted):
+def _margin_rows(data, model, found):
     return pd.DataFrame({
-        "size": boosted["sizes"], "model": "adaboost", "status": "boosted",
-        "test_error": [error_of_margins(margins, data["Y_test"]) for margins in boosted["margins"]],
-        "seconds": [boosted["seconds"][size] for size in boosted["sizes"]],
+        "size": found["sizes"], "model": model, "status": MODELS[model].status,
+        "test_error": [error_of_margins(margins, data["Y_test"]) for margins in found["margins"]],
+        "seconds": [found["seconds"][size] for size in found["sizes"]],
     })
 
 

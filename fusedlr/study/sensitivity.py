@@ -1,12 +1,11 @@
 """How far the results depend on readings that the paper leaves open."""
 
-import warnings
-
 import pandas as pd
 
-from fusedlr import FusedLogit, FusedLogitWarning
 from fusedlr.newton import FLOOR, NewtonSolver
-from fusedlr.study.claims import FUSED, VERY_LOW_L2, tie_breaks
+from fusedlr.study.claims import VERY_LOW_L2, tie_breaks
+from fusedlr.study.fitting import build
+from fusedlr.study.paired import FUSED
 from fusedlr.study.scores import error_of_margins
 
 __all__ = ["FLOORS", "separable_errors", "summarise"]
@@ -19,10 +18,7 @@ def separable_errors(data, sizes, tol):
     """Test error of the unpenalized model by size and by the constant of the rule for separated data."""
     rows = []
     for size in sizes:
-        with warnings.catch_warnings():
-            # Status and error of each fit are what is looked at here.
-            warnings.simplefilter("ignore", FusedLogitWarning)
-            model = FusedLogit(data["Y_train"][:size], data["X_train"][:size])
+        model = build(data["Y_train"][:size], data["X_train"][:size])
         for floor in FLOORS:
             fit = NewtonSolver(model.data, model.tasks).solve(model.penalty(0.0, 0.0, 0.0), tol=tol, floor=floor)
             margins = fit.params[0] + data["X_test"] @ fit.params[1:]

@@ -34,18 +34,39 @@ class Case:
         Non-zero coefficients in every task.
     matches : int
         Features at which two neighbouring tasks have the same non-zero value.
-    correlated : bool
-        Whether the second half of the features copies the first.
+    copies : int
+        How often the first features come, once as they are and then as noisy copies: 1 in an independent case, 2 where
+        the second half of the features copies the first.
     """
 
     nonzeros: int
     matches: int
-    correlated: bool
+    copies: int = 1
+
+    @property
+    def correlated(self):
+        return self.copies > 1
+
+    @property
+    def sparse(self):
+        return self.nonzeros < N_FEATURES / 2
+
+    @property
+    def similar(self):
+        return self.matches > self.nonzeros / 2
+
+    @property
+    def title(self):
+        """What kind of case it is, in words."""
+        kinds = ((self.correlated, "correlated", "independent"), (self.sparse, "sparse", "dense"),
+                 (self.similar, "similar", "dissimilar"))
+        return ", ".join(yes if is_so else no for is_so, yes, no in kinds)
 
 
+#: The paper's table: [non-zeros, matches] of every task, by letter.
 CASES = {
-    "a": Case(60, 12, False), "b": Case(60, 48, False), "c": Case(10, 2, False), "d": Case(10, 8, False),
-    "e": Case(60, 12, True), "f": Case(60, 48, True), "g": Case(10, 2, True), "h": Case(10, 8, True),
+    "a": Case(60, 12), "b": Case(60, 48), "c": Case(10, 2), "d": Case(10, 8),
+    "e": Case(60, 12, copies=2), "f": Case(60, 48, copies=2), "g": Case(10, 2, copies=2), "h": Case(10, 8, copies=2),
 }
 
 
@@ -91,19 +112,18 @@ def draw_coefs(case, rng):
     A correlated case draws half of everything over half of the features and repeats
     it, so that its counts hold over all of them.
     """
-    copies = 2 if case.correlated else 1
-    n_features, nonzeros, matches = (count // copies for count in (N_FEATURES, case.nonzeros, case.matches))
+    n_features, nonzeros, matches = (count // case.copies for count in (N_FEATURES, case.nonzeros, case.matches))
     tasks = [_first_task(n_features, nonzeros, rng)]
     while len(tasks) < N_TASKS:
         tasks.append(_next_task(tasks[-1], matches, rng))
-    return np.vstack([np.zeros(N_TASKS), np.tile(np.column_stack(tasks), (copies, 1))])
+    return np.vstack([np.zeros(N_TASKS), np.tile(np.column_stack(tasks), (case.copies, 1))])
 
 
 def draw_rows(case, coefs, n_rows, noise_sd, rng):
     """Features and labels of fresh rows.
 
-    In a correlated case, a feature of the second half whose coefficient is non-zero in
-    any task is its counterpart in the first half plus noise; the others are left alone.
+    In a correlated case, a feature of a later part whose coefficient is non-zero in
+    any task is its counterpart in the first part plus noise; the others are left alone.
 
     Returns
     -------
@@ -111,10 +131,10 @@ def draw_rows(case, coefs, n_rows, noise_sd, rng):
     Y : ndarray of int8, shape (n_rows, 4)
     """
     X = rng.standard_normal((n_rows, N_FEATURES))
-    if case.correlated:
-        half = N_FEATURES // 2
-        relevant = np.flatnonzero(coefs[1:1 + half].any(axis=1))
-        X[:, half + relevant] = X[:, relevant] + noise_sd * X[:, half + relevant]
+    part = N_FEATURES // case.copies
+    relevant = np.flatnonzero(coefs[1:1 + part].any(axis=1))
+    for copy in range(1, case.copies):
+        X[:, copy * part + relevant] = X[:, relevant] + noise_sd * X[:, copy * part + relevant]
     chance = expit(coefs[0] + X @ coefs[1:])
     return X, (rng.random(chance.shape) < chance).astype(np.int8)
 

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pandas as pd
 
-from fusedlr import TaskGraph
 from fusedlr.admm import solve_admm
 from fusedlr.objective import Data, Penalty
+from fusedlr.tasks import TaskGraph
 
 __all__ = ["FEATURES", "time_chi_updates"]
 

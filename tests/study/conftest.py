@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr.study.claims import CASES, LITTLE_HELP, SIZES
+from fusedlr.study.claims import LITTLE_HELP, SIZES
 from fusedlr.study.models import MODELS
 from fusedlr.study.scores import COLUMNS
+from fusedlr.study.simulate import CASES
 
 SINGLE_TASK_EXTRA = {"elastic_net": 0.0, "adaboost": 0.01, "unpenalized": 0.05}
 

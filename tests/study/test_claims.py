@@ -101,27 +101,6 @@ def test_without_adaboost_the_others_are_compared_and_it_is_said(scores):
     assert table.loc[1, "numbers"].endswith("(without AdaBoost)")
 
 
-def test_gains_are_means_of_paired_differences(scores):
-    table = claims.compare(scores).set_index(["case", "size", "model", "other"])
-    cell = scores[(scores["case"] == "b") & (scores["size"] == 100)].set_index(["model", "instance"])["test_error"]
-    gain = cell["elastic_net"] - cell["fused_elastic_net"]
-    row = table.loc[("b", 100, "fused_elastic_net", "elastic_net")]
-    assert row["gain"] == pytest.approx(gain.mean())
-    assert row["low"] < row["gain"] < row["high"]
-    assert len(table) == 8 * 5 * 7
-
-
-def test_holm_by_hand():
-    assert claims.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert claims.holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
-
-
-def test_signed_rank_by_hand():
-    """Six differences of one sign: 2 of the 64 sign patterns are as extreme."""
-    assert claims.signed_rank([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) == pytest.approx(2 / 64)
-    assert claims.signed_rank(np.zeros(20)) == 1.0
-
-
 def test_best_single_task_model_has_the_least_mean_error(scores):
     best = claims.best_single_task(scores)
     assert isinstance(best, pd.Series)

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 from fusedlr.study import figures
+from fusedlr.study.contents import FIGURES
 
 matplotlib.use("Agg")
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_a_pdf_a_png_and_a_table(tmp_path, make_scores, name):
     figures.save(name, make_scores(instances=2), tmp_path / name)
     assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
@@ -17,7 +18,7 @@ def test_a_figure_is_a_pdf_a_png_and_a_table(tmp_path, make_scores, name):
     assert len(pd.read_csv(tmp_path / f"{name}.csv")) > 0
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("instances", [1, 2])
 @pytest.mark.parametrize("case", ["a", "e"])
 def test_one_case_with_few_instances_has_every_figure(tmp_path, make_scores, case, instances, name):
@@ -28,7 +29,7 @@ def test_one_case_with_few_instances_has_every_figure(tmp_path, make_scores, cas
     assert (len(pd.read_csv(tmp_path / f"{name}.csv")) == 0) == (name == "distances" and case == "a")
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("model", ["fused_l1", "adaboost"])
 def test_one_model_alone_has_every_figure(tmp_path, make_scores, model, name):
     scores = make_scores(instances=1)

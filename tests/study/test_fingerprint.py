@@ -1,28 +1,83 @@
-"""The name of the code changes with the code and with nothing else."""
+"""The name of the code changes with the code that counts and with nothing else."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 
-from fusedlr.study.fingerprint import fingerprint
+from fusedlr.study.fingerprint import LEFT_OUT, code_of, fingerprint, sources
 
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 CODE = '"""About."""\n\ndef f(x):\n    """Doubles."""\n    return 2 * x\n'
 
 
-def of(tmp_path, text, name="module.py"):
-    path = tmp_path / name
-    path.write_text(text)
-    return fingerprint([path])
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package's sources."""
+    return shutil.copytree(ROOT / "fusedlr", tmp_path / "fusedlr", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+
+
+def changed(package, module, old, new):
+    """Scripts whose fingerprint changes when a line of a module does."""
+    before = {script.stem: fingerprint(script, package) for script in SCRIPTS}
+    text = (package / module).read_text(encoding="utf-8")
+    assert old in text
+    (package / module).write_text(text.replace(old, new, 1), encoding="utf-8")
+    return {script.stem for script in SCRIPTS if fingerprint(script, package) != before[script.stem]}
+
+
+def reached(script):
+    return {path.relative_to(ROOT).as_posix() for path in sources(ROOT / "workflow/scripts" / script, ROOT / "fusedlr")}
 
 
 @pytest.mark.parametrize("other", [
-    CODE.replace("About", "On"), CODE.replace("Doubles", "Twice"), CODE + "# a comment\n", CODE.replace("2 * x", "2*x")])
-def test_comments_docstrings_and_layout_do_not_count(tmp_path, other):
-    assert of(tmp_path, other) == of(tmp_path, CODE)
+    CODE.replace("About", "On"), CODE.replace("Doubles", "Twice\n\n    and more"), CODE + "# a comment\n",
+    CODE.replace("2 * x", "2 * x  # twice"), CODE.replace("def", "\n\ndef"), CODE.replace("Doubles", "Größe: ×2")])
+def test_comments_docstrings_and_blank_lines_do_not_count(other):
+    assert code_of(other) == code_of(CODE)
 
 
-@pytest.mark.parametrize("other", [CODE.replace("2 * x", "3 * x"), CODE + "y = 1\n", CODE.replace("f(x)", "g(x)")])
-def test_code_counts(tmp_path, other):
-    assert of(tmp_path, other) != of(tmp_path, CODE)
+@pytest.mark.parametrize("other", [
+    CODE.replace("2 * x", "3 * x"), CODE + "y = 1\n", CODE.replace("f(x)", "g(x)"), CODE + 'y = "# no comment"\n'])
+def test_code_counts(other):
+    assert code_of(other) != code_of(CODE)
 
 
-def test_other_languages_count_as_they_stand(tmp_path):
-    assert of(tmp_path, "int x;", "a.hpp") != of(tmp_path, "int  x;", "a.hpp")
+def test_what_is_left_of_a_file_is_its_own_text():
+    """No Python writes the code anew: it would write it otherwise than the next one."""
+    text = '"""A."""\nx = f"{1 + 1!r:>4}"  # why\n\n\nclass B:\n    "C."\n    y = \'"\'; z = (1,\n         2)\n'
+    assert code_of(text) == 'x = f"{1 + 1!r:>4}"\nclass B:\n    y = \'"\'; z = (1,\n         2)'
+
+
+def test_a_script_reaches_what_it_imports_by_any_way():
+    assert {"fusedlr/study/simulate.py", "fusedlr/study/files.py"} <= reached("simulate.py")
+    assert {"fusedlr/newton/_newton.pyx", "fusedlr/newton/solver.hpp", "fusedlr/objective.py"} <= reached("grid.py")
+    assert "fusedlr/r/session.py" in reached("adaboost.py")
+    assert "fusedlr/optimality.py" not in reached("simulate.py") | reached("adaboost.py") | reached("claims.py")
+
+
+def test_the_table_of_models_does_not_reach_the_solver():
+    for script in ("claims.py", "evaluate.py", "figure.py", "report.py"):
+        assert not {path for path in reached(script) if "newton" in path}, script
+
+
+def test_modules_that_change_no_number_are_left_out_and_exist():
+    for name in LEFT_OUT:
+        assert (ROOT / f"fusedlr/{name}.py").is_file()
+        assert all(f"fusedlr/{name}.py" not in reached(script.name) for script in SCRIPTS)
+
+
+@pytest.mark.parametrize(("module", "old", "new", "scripts"), [
+    ("study/scores.py", "margins > 0", "margins >= 0", {"evaluate", "sensitivity", "separable"}),
+    ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "adaboost", "claims", "figure", "sensitivity", "separable"}),
+    ("r/ada.py", "def boost(X, ", "def boost(x, ", {"adaboost"}),
+    ("plots.py", "import numpy as np", "import numpy", set()),
+    ("study/report.py", "TITLE = ", "TITLE = 1 and ", {"report"}),
+])
+def test_a_changed_line_changes_just_the_scripts_that_depend_on_it(package, module, old, new, scripts):
+    assert changed(package, module, old, new) == scripts
+
+
+def test_a_line_of_the_core_changes_all_that_fits(package):
+    assert changed(package, "newton/solver.hpp", "\n", "\n\n") >= {"grid", "separable", "agreement"}

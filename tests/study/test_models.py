@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fusedlr.study import models
+from fusedlr.study import fitting, models
 from fusedlr.study.simulate import simulate
 from fusedlr.tuning import validation_error, validation_logloss
 
@@ -15,7 +15,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fit(data):
-    return models.fit_size(data, 50, tol=1e-8)
+    return fitting.fit_size(data, 50, tol=1e-8)
 
 
 def test_the_grid_is_the_papers():
@@ -29,7 +29,7 @@ def test_each_model_stays_in_its_slice_and_has_its_least_validation_error(fit):
         allowed = models.slices()[row["model"]]
         assert [row["l1"], row["l2"], row["fusion"]] in models.points()[allowed].tolist()
         assert row["validation_error"] == fit.validation_error[allowed].min()
-    assert fit.choices["model"].tolist() == list(models.LINEAR_MODELS)
+    assert fit.choices["model"].tolist() == models.linear()
 
 
 def test_validation_errors_are_those_of_the_kept_coefficients(data, fit):
@@ -52,7 +52,7 @@ def test_fewer_penalties_never_mean_a_smaller_validation_error(fit):
 def test_ties_go_to_the_log_loss(data):
     """With 3 validation rows errors tie massively; the winner has the least log-loss among them."""
     few = {**data, "Y_validation": data["Y_validation"][:3], "X_validation": data["X_validation"][:3]}
-    fit = models.fit_size(few, 25, tol=1e-6)
+    fit = fitting.fit_size(few, 25, tol=1e-6)
     row = fit.choices.iloc[0]
     assert row["ties"] == (fit.validation_error == row["validation_error"]).sum() > 1
     assert row["l2_smallest_tied"] <= row["l2"] <= row["l2_largest_tied"]
@@ -65,7 +65,7 @@ def test_ties_go_to_the_log_loss(data):
 def test_a_task_with_one_class_is_fitted_and_flagged(data, label):
     one_class = {**data, "Y_train": data["Y_train"].copy()}
     one_class["Y_train"][:25, 2] = label
-    fit = models.fit_size(one_class, 25, tol=1e-6)
+    fit = fitting.fit_size(one_class, 25, tol=1e-6)
     choices = fit.choices.set_index("model")
     assert np.isfinite(fit.params).all()
     assert choices.loc["unpenalized", "status"] == "separated"

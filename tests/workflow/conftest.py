@@ -12,21 +12,23 @@ LINEAR = "fused_elastic_net,fused_l1,elastic_net,unpenalized"
 TINY = ["cases=[d,h]", "instances=1", "sizes=[25]"]
 
 
-def command(folder, *arguments, config=(), models=LINEAR, cores=1):
-    return [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder),
-            "--profile", str(ROOT / "workflow/profiles/default"), "--cores", str(cores), *arguments,
+def command(folder, *arguments, config=(), models=LINEAR, cores=1, project=ROOT):
+    return [sys.executable, "-m", "snakemake", "--snakefile", str(project / "Snakefile"), "--directory", str(folder),
+            "--profile", str(project / "workflow/profiles/default"), "--cores", str(cores), *arguments,
             "--config", *TINY, f"models=[{models}]", *config]
 
 
-def environment():
-    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+def environment(project=ROOT):
+    """Surroundings in which the package of a project is found before any that is installed."""
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(project)}
 
 
 @pytest.fixture(scope="session")
 def study():
     """Function that runs Snakemake in a folder and returns the finished process, its output as text."""
     def run(folder, *arguments, **settings):
-        return subprocess.run(command(folder, *arguments, **settings), env=environment(), text=True,
+        surroundings = environment(settings.get("project", ROOT))
+        return subprocess.run(command(folder, *arguments, **settings), env=surroundings, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     return run
 

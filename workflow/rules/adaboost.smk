@@ -10,7 +10,7 @@ rule adaboost:
         seed=config["seed"],
         sizes=SIZES,
         minsplit=20,
-        sources=sources("adaboost.py", "study/simulate.py", "r/session.py", "r/ada.py"),
+        sources=sources("adaboost.py"),
     shell:
         'python3 "$SCRIPTS/adaboost.py" {wildcards.case} {wildcards.instance} {input} {output.margins} {output.seconds}'
         " --seed {params.seed} --sizes {params.sizes} --minsplit {params.minsplit} > {log} 2>&1"

@@ -31,19 +31,21 @@ def read_numbers(config):
 def refuse_bad_config(config):
     """Stop before any job with one sentence on what is wrong in the config."""
     schema = yaml.safe_load((HOME / "workflow/schemas/config.schema.yaml").read_text())
+    for setting, known in (("cases", study_cases.CASES), ("models", study_models.MODELS)):
+        schema["properties"][setting]["items"]["enum"] = list(known)
     wrong = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if wrong is not None:
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong.absolute_path)
         raise WorkflowError(f"config{where}: {wrong.message}; see workflow/config/config.yaml")
 
 
-def sources(script, *modules):
-    """Fingerprint of a rule's script and of the modules its result depends on.
+def sources(script):
+    """Fingerprint of a rule's script and of all that it imports from the package.
 
     Snakemake does not see edits inside an imported package; as a parameter of the rule,
     this makes them rerun what depends on them and nothing else.
     """
-    return fingerprint([HOME / "workflow/scripts" / script, *(HOME / "fusedlr" / module for module in modules)])
+    return fingerprint(HOME / "workflow/scripts" / script, HOME / "fusedlr")
 
 
 def has_ada():
@@ -82,6 +84,9 @@ def show(path):
 
 
 refuse_foreign_python()
+from fusedlr.study import models as study_models
+from fusedlr.study import simulate as study_cases
+from fusedlr.study.contents import FIGURES, TABLES
 from fusedlr.study.fingerprint import fingerprint
 from fusedlr.study.progress import Progress
 
@@ -92,26 +97,22 @@ CASES = config["cases"]
 INSTANCES = range(1, config["instances"] + 1)
 SIZES = config["sizes"]
 MODELS = [model for model in config["models"] if model != "adaboost" or has_ada()]
+# Models that are no part of the grid; each has a file of rules of its own name.
+FOREIGN = [model for model in study_models.foreign() if model in MODELS]
 
 # Sensitivity runs belong to a study whose claims are judged, not to a preview.
 FEW_INSTANCES = range(1, min(config["sensitivity"], config["instances"]) + 1) if config["instances"] >= 10 else []
 OTHER_NOISE_CASES = [
-    case for case in CASES if case in "efgh" and FEW_INSTANCES and {"fused_elastic_net", "elastic_net"} <= set(MODELS)
+    case
+    for case in CASES
+    if study_cases.CASES[case].correlated and FEW_INSTANCES and {"fused_elastic_net", "elastic_net"} <= set(MODELS)
 ]
 SMALL_BAG_CASES = [case for case in CASES if 25 in SIZES and {"adaboost", "fused_elastic_net"} <= set(MODELS)]
-
-FIGURES = ["errors", "distances", "differences", "penalties"]
-TABLES = ["scores", "claims", "comparisons", "sensitivity", "agreement", "newton_step", "scale"]
-
-# What the numbers of a fit depend on.
-SOLVER = ["grid.py", "model.py", "inputs.py", "objective.py", "tasks.py", "newton/__init__.py", "newton/_newton.pyx"]
-SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("*.hpp"))
-SOLVER += sorted(f"newton/{path.name}" for path in (HOME / "fusedlr/newton").glob("core*.cpp"))
 
 progress = Progress({
     "simulate": instances_of("results/data/{case}/{instance}.npz", case=CASES),
     "grid": instances_of("results/grid/{case}/{instance}.npz", case=CASES),
-    "adaboost": instances_of("results/adaboost/{case}/{instance}.npz", case=CASES if "adaboost" in MODELS else []),
+    **{model: instances_of("results/{model}/{case}/{instance}.npz", model=model, case=CASES) for model in FOREIGN},
 })
 
 # Jobs run the Python that runs Snakemake. Neither name may be a parameter or part of a shell
@@ -121,7 +122,13 @@ shell.prefix(
 )
 
 
+def slurm_group():
+    """Instances in one Slurm job, as the profiles say."""
+    profile = yaml.safe_load((HOME / "workflow/profiles/slurm7/config.yaml").read_text())
+    return int(dict(entry.split("=") for entry in profile["group-components"])["instance"])
+
+
 wildcard_constraints:
-    case="[a-h]",
+    case="|".join(study_cases.CASES),
     instance="[1-9][0-9]*",
     figure="[a-z]+",

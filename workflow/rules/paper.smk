@@ -8,7 +8,7 @@ rule figure:
     log:
         "results/logs/figure/{figure}.log",
     params:
-        sources=sources("figure.py", "study/figures.py", "study/claims.py"),
+        sources=sources("figure.py"),
     shell:
         'python3 "$SCRIPTS/figure.py" {wildcards.figure} {input} {output.pdf} > {log} 2>&1'
 
@@ -19,7 +19,7 @@ rule newton_step:
     log:
         "results/logs/newton_step.log",
     params:
-        sources=sources("newton_step.py", "study/timing.py", "admm.py"),
+        sources=sources("newton_step.py"),
     shell:
         'python3 "$SCRIPTS/newton_step.py" {output} > {log} 2>&1'
 
@@ -34,7 +34,7 @@ rule claims:
     log:
         "results/logs/claims.log",
     params:
-        sources=sources("claims.py", "study/claims.py"),
+        sources=sources("claims.py"),
     shell:
         'python3 "$SCRIPTS/claims.py" {input.scores} {input.timing} {output.claims} {output.comparisons} > {log} 2>&1'
 
@@ -47,9 +47,10 @@ rule scale:
     log:
         "results/logs/scale.log",
     params:
-        sources=sources("scale.py", "study/scale.py"),
+        group=slurm_group(),
+        sources=sources("scale.py"),
     shell:
-        'python3 "$SCRIPTS/scale.py" {input} {output} > {log} 2>&1'
+        'python3 "$SCRIPTS/scale.py" {input} {output} --group {params.group} > {log} 2>&1'
 
 
 rule agreement:
@@ -60,7 +61,7 @@ rule agreement:
     log:
         "results/logs/agreement.log",
     params:
-        sources=sources("agreement.py", "study/agreement.py", "r/session.py", "r/glmnet.py", *SOLVER),
+        sources=sources("agreement.py"),
     shell:
         'python3 "$SCRIPTS/agreement.py" {output} {input} > {log} 2>&1'
 
@@ -75,7 +76,7 @@ rule provenance:
         "results/logs/provenance.log",
     params:
         config=json.dumps(config, sort_keys=True),
-        sources=sources("provenance.py", "study/provenance.py"),
+        sources=sources("provenance.py"),
     shell:
         'python3 "$SCRIPTS/provenance.py" {input.scores} {output} --config {params.config:q} --boosted {input.boosted} > {log} 2>&1'
 
@@ -92,7 +93,7 @@ rule report:
     log:
         "results/logs/report.log",
     params:
-        sources=sources("report.py", "study/report.py", "study/scale.py"),
+        sources=sources("report.py"),
     shell:
         'python3 "$SCRIPTS/report.py" {input.template} results {output} > {log} 2>&1'
 
@@ -106,6 +107,6 @@ rule compare:
     log:
         "results/logs/compare.log",
     params:
-        sources=sources("compare.py", "study/published.py"),
+        sources=sources("compare.py"),
     shell:
         'python3 "$SCRIPTS/compare.py" {input.ours} {input.published} {output} > {log} 2>&1'

@@ -10,7 +10,7 @@ rule grid:
     params:
         sizes=SIZES,
         tol=config["tol"],
-        sources=sources("grid.py", "study/models.py", "tuning.py", *SOLVER),
+        sources=sources("grid.py"),
     shell:
         'python3 "$SCRIPTS/grid.py" {input} {output.fits} {output.choices} {output.seconds}'
         " --sizes {params.sizes} --tol {params.tol} > {log} 2>&1"
@@ -21,18 +21,19 @@ rule evaluate:
         data=instances_of("results/data/{{case}}/{instance}.npz"),
         fits=instances_of("results/grid/{{case}}/{instance}.npz"),
         beside=instances_of("results/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]),
-        boosted=instances_of("results/adaboost/{{case}}/{instance}.npz") if "adaboost" in MODELS else [],
-        boosted_beside=instances_of("results/adaboost/{{case}}/{instance}.seconds.csv") if "adaboost" in MODELS else [],
+        margins=instances_of("results/{model}/{{case}}/{instance}.npz", model=FOREIGN),
+        margins_beside=instances_of("results/{model}/{{case}}/{instance}.seconds.csv", model=FOREIGN),
     output:
         "results/scores/{case}.csv",
     log:
         "results/logs/evaluate/{case}.log",
     params:
         models=MODELS,
-        sources=sources("evaluate.py", "study/scores.py"),
+        foreign=FOREIGN,
+        sources=sources("evaluate.py"),
     shell:
         'python3 "$SCRIPTS/evaluate.py" {wildcards.case} {output} --data {input.data} --fits {input.fits}'
-        " --boosted {input.boosted} --models {params.models} > {log} 2>&1"
+        " --foreign {params.foreign} --margins {input.margins} --models {params.models} > {log} 2>&1"
 
 
 rule collect:
@@ -42,5 +43,7 @@ rule collect:
         "results/scores.csv",
     log:
         "results/logs/collect.log",
+    params:
+        sources=sources("collect.py"),
     shell:
         'python3 "$SCRIPTS/collect.py" {output} {input} > {log} 2>&1'

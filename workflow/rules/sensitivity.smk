@@ -9,7 +9,7 @@ use rule simulate as simulate_other_noise with:
     params:
         seed=config["seed"],
         noise="variance" if config["noise"] == "sd" else "sd",
-        sources=sources("simulate.py", "study/simulate.py"),
+        sources=sources("simulate.py"),
 
 
 use rule grid as grid_other_noise with:
@@ -28,12 +28,16 @@ use rule evaluate as evaluate_other_noise with:
         data=few_instances_of("results/sensitivity/data/{{case}}/{instance}.npz"),
         fits=few_instances_of("results/sensitivity/grid/{{case}}/{instance}.npz"),
         beside=few_instances_of("results/sensitivity/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]),
-        boosted=[],
-        boosted_beside=[],
+        margins=[],
+        margins_beside=[],
     output:
         "results/sensitivity/scores/{case}.csv",
     log:
         "results/logs/evaluate_other_noise/{case}.log",
+    params:
+        models=MODELS,
+        foreign=[],
+        sources=sources("evaluate.py"),
 
 
 # Bags of 13 of 25 rows are not split by rpart's default of 20; 6 lets them.
@@ -47,7 +51,7 @@ use rule adaboost as adaboost_small_bags with:
         seed=config["seed"],
         sizes=[25],
         minsplit=6,
-        sources=sources("adaboost.py", "study/simulate.py", "r/session.py", "r/ada.py"),
+        sources=sources("adaboost.py"),
 
 
 rule separable:
@@ -60,7 +64,7 @@ rule separable:
     params:
         sizes=SIZES,
         tol=config["tol"],
-        sources=sources("separable.py", "study/sensitivity.py", *SOLVER),
+        sources=sources("separable.py"),
     shell:
         'python3 "$SCRIPTS/separable.py" {output} {input} --sizes {params.sizes} --tol {params.tol} > {log} 2>&1'
 
@@ -77,7 +81,7 @@ rule sensitivity:
     log:
         "results/logs/sensitivity.log",
     params:
-        sources=sources("sensitivity.py", "study/sensitivity.py", "study/claims.py"),
+        sources=sources("sensitivity.py"),
     shell:
         'python3 "$SCRIPTS/sensitivity.py" {input.scores} {output} --noise {input.noise} --separable {input.separable}'
         " --boosted {input.boosted} --data {input.data} > {log} 2>&1"

@@ -6,7 +6,7 @@ rule simulate:
     params:
         seed=config["seed"],
         noise=config["noise"],
-        sources=sources("simulate.py", "study/simulate.py"),
+        sources=sources("simulate.py"),
     shell:
         'python3 "$SCRIPTS/simulate.py" {wildcards.case} {wildcards.instance} {output}'
         " --seed {params.seed} --noise {params.noise} > {log} 2>&1"

@@ -2,8 +2,9 @@
 
 import argparse
 
-from fusedlr.study.claims import compare, judge
+from fusedlr.study.claims import judge
 from fusedlr.study.files import read_table, write_table
+from fusedlr.study.paired import compare
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv")

@@ -13,7 +13,8 @@ parser.add_argument("case")
 parser.add_argument("scores", help="csv file to write")
 parser.add_argument("--data", nargs="+", required=True, help="npz files of the instances, named by instance")
 parser.add_argument("--fits", nargs="+", required=True, help="npz files of the grids, in the same order")
-parser.add_argument("--boosted", nargs="*", default=[], help="npz files of AdaBoost, in the same order")
+parser.add_argument("--foreign", nargs="*", default=[], help="models that are no part of the grid")
+parser.add_argument("--margins", nargs="*", default=[], help="their npz files: those of the first model, of the second...")
 parser.add_argument("--models", nargs="+", required=True)
 args = parser.parse_args()
 
@@ -27,15 +28,16 @@ def fitted(path):
     return {"params": read_arrays(path)["params"], "choices": beside(path, ".csv"), "seconds": seconds}
 
 
-def boosted(path):
+def predicted(path):
     arrays = read_arrays(path)
     seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
     return {"margins": arrays["margins"], "sizes": arrays["sizes"], "seconds": seconds}
 
 
-tables = []
-for data, fits, margins in zip(args.data, args.fits, args.boosted or [None] * len(args.data)):
-    rows = score_instance(read_arrays(data), fitted(fits), boosted(margins) if margins else None)
+tables, n = [], len(args.data)
+for i, (data, fits) in enumerate(zip(args.data, args.fits)):
+    margins = {model: predicted(args.margins[i + n * place]) for place, model in enumerate(args.foreign)}
+    rows = score_instance(read_arrays(data), fitted(fits), margins)
     tables.append(rows.assign(case=args.case, instance=int(Path(data).stem)))
 scores = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 write_table(args.scores, scores[scores["model"].isin(args.models)])

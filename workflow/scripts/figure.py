@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from fusedlr.study.figures import FIGURES, save
+from fusedlr.study.contents import FIGURES
+from fusedlr.study.figures import save
 from fusedlr.study.files import read_table
 
 parser = argparse.ArgumentParser(description=__doc__)
