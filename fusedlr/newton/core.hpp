@@ -51,8 +51,8 @@ Solver *make_solver(const Problem &problem);
 const char *instruction_set();
 // Minimiser b of one block  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for tests. The ties and signs
 // that b has on entry are tried first where the solver would try them.
-void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h, const double *q,
-                double l1, double fusion, double *b);
+void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,
+                const double *q, double l1, double fusion, double *b);
 // Smallest s >= lowest for which q / s is a sum of slopes of the penalty of that block, for tests.
 double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
                    double fusion, double lowest);

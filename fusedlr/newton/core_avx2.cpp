@@ -11,12 +11,7 @@
 #define LANES 4
 namespace fusedlr {
 namespace avx2 {
-#include "simd.hpp"
-#include "numbers.hpp"
-#include "chain.hpp"
-#include "block.hpp"
-#include "mixing.hpp"
-#include "solver.hpp"
+#include "parts.hpp"
 }  // namespace avx2
 }  // namespace fusedlr
 #if defined(__clang__)

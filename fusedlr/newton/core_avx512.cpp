@@ -11,12 +11,7 @@
 #define LANES 8
 namespace fusedlr {
 namespace avx512 {
-#include "simd.hpp"
-#include "numbers.hpp"
-#include "chain.hpp"
-#include "block.hpp"
-#include "mixing.hpp"
-#include "solver.hpp"
+#include "parts.hpp"
 }  // namespace avx512
 }  // namespace fusedlr
 #if defined(__clang__)

@@ -4,12 +4,7 @@
 #define LANES 2
 namespace fusedlr {
 namespace base {
-#include "simd.hpp"
-#include "numbers.hpp"
-#include "chain.hpp"
-#include "block.hpp"
-#include "mixing.hpp"
-#include "solver.hpp"
+#include "parts.hpp"
 }  // namespace base
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -42,20 +37,26 @@ struct Known {
   static constexpr int tasks = T;
 };
 
-void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h, const double *q,
-                double l1, double fusion, double *b) {
+void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,
+                const double *q, double l1, double fusion, double *b) {
   const std::vector<double> start(b, b + tasks);
   const auto solve = [&](auto known) {
     base::Block<decltype(known)::tasks> block(tasks, edges, ends, weights, chain);
     if (!block.keep_pattern(h, q, l1, fusion, start.data(), b)) block.prox(h, q, l1, fusion, b);
   };
   switch (tasks) {
-    case 2: return solve(Known<2>());
-    case 3: return solve(Known<3>());
-    case 4: return solve(Known<4>());
-    case 5: return solve(Known<5>());
-    case 6: return solve(Known<6>());
-    default: return solve(Known<0>());
+    case 2:
+      return solve(Known<2>());
+    case 3:
+      return solve(Known<3>());
+    case 4:
+      return solve(Known<4>());
+    case 5:
+      return solve(Known<5>());
+    case 6:
+      return solve(Known<6>());
+    default:
+      return solve(Known<0>());
   }
 }
 

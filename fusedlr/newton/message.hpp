@@ -1,4 +1,5 @@
-// What one task tells the next along a chain or up a tree: the pieces of the dynamic programs in chain.hpp and tree.hpp.
+// What one task tells the next along a chain or up a tree: the pieces of the dynamic programs in chain.hpp and
+// tree.hpp.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 namespace fusedlr {
 
 // Minimiser of h/2 b^2 - q b + limit |b|.
-inline double soft(double q, double limit, double h) { return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0); }
+inline double soft(double q, double limit, double h) {
+  return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0);
+}
 
 // The derivative changes by slope * x + level from the left of x to the right.
 struct Knot {

@@ -1,10 +1,10 @@
-// Anderson extrapolation: DEPTH + 1 points that follow each other, `count` numbers each, are mixed into one that should be
-// nearer to their limit. In the namespace of one instruction set (see solver.hpp).
+// Anderson extrapolation: DEPTH + 1 points that follow each other, `count` numbers each, are mixed into one that should
+// be nearer to their limit. In the namespace of one instruction set (see solver.hpp).
 
 constexpr int DEPTH = 3;
 
 // The last DEPTH points, mixed.
-inline void combine(const std::vector<double> &past, std::size_t count, const double *mix, std::vector<double> &out) {
+inline void combine(const std::vector<double> &past, std::size_t count, const double *mix, double *out) {
   const double *a = &past[count], *b = a + count, *c = b + count;
   for (std::size_t i = 0; i < count; i++) out[i] = mix[0] * a[i] + mix[1] * b[i] + mix[2] * c[i];
 }

@@ -2,22 +2,35 @@
 
 inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
 
-// Doubles aligned for vectors, zero at first.
-class Numbers {
+// A table of doubles aligned for vectors, zero at first. PAD more follow the last row.
+class Table {
  public:
-  Numbers() = default;
-  explicit Numbers(std::size_t count) { resize(count); }
-  Numbers(const Numbers &) = delete;
-  Numbers &operator=(const Numbers &) = delete;
-  ~Numbers() { release(); }
-  void resize(std::size_t count) {
+  Table() = default;
+  Table(std::size_t rows, std::size_t width) { resize(rows, width); }
+  Table(const Table &) = delete;
+  Table &operator=(const Table &) = delete;
+  ~Table() { release(); }
+
+  void resize(std::size_t rows, std::size_t width) {
     release();
-    data_ = static_cast<double *>(::operator new((count + PAD) * sizeof(double), std::align_val_t(64)));
-    std::fill(data_, data_ + count + PAD, 0.0);
+    width_ = width;
+    size_ = rows * width;
+    data_ = static_cast<double *>(::operator new((size_ + PAD) * sizeof(double), std::align_val_t(64)));
+    std::fill(data_, data_ + size_ + PAD, 0.0);
   }
-  void swap(Numbers &other) { std::swap(data_, other.data_); }
+  void swap(Table &other) {
+    std::swap(data_, other.data_);
+    std::swap(width_, other.width_);
+    std::swap(size_, other.size_);
+  }
+  void copy(const Table &other) { std::copy(other.data_, other.data_ + size_, data_); }
+  void clear() { std::fill(data_, data_ + size_, 0.0); }
+
+  double *row(std::size_t i) const { return data_ + i * width_; }
   double *get() const { return data_; }
   double &operator[](std::size_t i) const { return data_[i]; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return data_ == nullptr; }
 
  private:
   void release() {
@@ -25,13 +38,14 @@ class Numbers {
     data_ = nullptr;
   }
   double *data_ = nullptr;
+  std::size_t width_ = 0, size_ = 0;
 };
 
 // Loss at a linear predictor with its first and second derivatives, all [task][row].
 struct Slopes {
-  Numbers linear, first, second;
+  Table linear, first, second;
   double loss = 0;
-  explicit Slopes(std::size_t count) : linear(count), first(count), second(count) {}
+  Slopes(std::size_t tasks, std::size_t width) : linear(tasks, width), first(tasks, width), second(tasks, width) {}
   void swap(Slopes &other) {
     linear.swap(other.linear);
     first.swap(other.first);

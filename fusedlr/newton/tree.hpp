@@ -29,7 +29,8 @@ inline ScaledBound operator*(double by, const ScaledBound &b) { return {by * b.s
 // Do two bounds leave nothing between them?
 inline bool crossed(double low, double high, double &) { return high < low; }
 
-// As above; then s becomes the scale at which they meet. What no scale can mend, or rounding alone has done, is let pass.
+// As above; then s becomes the scale at which they meet. What no scale can mend, or rounding alone has done, is let
+// pass.
 inline bool crossed(const ScaledBound &low, const ScaledBound &high, double &s) {
   const double room = high.room - low.room;
   if (!(high < low) || room <= 0) return false;
@@ -97,7 +98,8 @@ class TreeBlock {
   }
 
  private:
-  // One connected group of tasks: the numbers first..root. If it has a cycle, the closing edge joins `end` and the root.
+  // One connected group of tasks: the numbers first..root. If it has a cycle, the closing edge joins `end` and the
+  // root.
   struct Part {
     int first, root, end;
     double weight;
@@ -153,8 +155,8 @@ class TreeBlock {
   // Can slopes within the penalty, times the unit, add up to q? Bounds on what each edge must carry run to the root.
   // If not, s says what unit the set of tasks that was found would need.
   template <class Bound>
-  bool can_split(const Part &part, const double *q, double l1, double fusion, const Bound &unit, std::vector<Bound> &bounds,
-                 double &s) const {
+  bool can_split(const Part &part, const double *q, double l1, double fusion, const Bound &unit,
+                 std::vector<Bound> &bounds, double &s) const {
     Bound *low = bounds.data(), *high = low + task_.size();
     for (int i = part.first; i <= part.root; i++) {
       low[i] = Bound(q[task_[i]]) - l1 * unit;
@@ -176,7 +178,8 @@ class TreeBlock {
   // Goes round the cycle with bounds on what the closing edge carries, on what the present edge carries, and on their
   // difference; low and high hold what the tasks of the cycle add, with the trees that hang from them.
   template <class Bound>
-  bool can_close(const Part &part, const Bound *low, const Bound *high, const Bound &limit, const Bound &unit, double &s) const {
+  bool can_close(const Part &part, const Bound *low, const Bound *high, const Bound &limit, const Bound &unit,
+                 double &s) const {
     Bound start_low = -limit, start_high = limit, now_low = -limit, now_high = limit, by_low(0.0), by_high(0.0);
     for (int i = part.end;; i = parent_[i]) {
       now_low = now_low + low[i];
@@ -221,8 +224,8 @@ class TreeBlock {
 
   double best_below(int i) const { return std::min(std::max(b_[parent_[i]], lowest_[i]), highest_[i]); }
 
-  // Sum of the messages of the children and the derivative of the task itself. A subtree owns four knots for each of its
-  // tasks and needs two, and one at zero.
+  // Sum of the messages of the children and the derivative of the task itself. A subtree owns four knots for each of
+  // its tasks and needs two, and one at zero.
   Message collect(int i, double l1) {
     Message message;
     double nu = 0;
@@ -264,7 +267,8 @@ class TreeBlock {
       Knot *to = merged_[into].data();
       std::size_t kept = 0;
       for (std::size_t r = 0; r < runs_.size(); r += 2) {
-        const Run merged{to, r + 1 < runs_.size() ? merge(runs_[r], runs_[r + 1], to) : std::copy(runs_[r].first, runs_[r].last, to)};
+        const Run merged{to, r + 1 < runs_.size() ? merge(runs_[r], runs_[r + 1], to)
+                                                  : std::copy(runs_[r].first, runs_[r].last, to)};
         to = merged.last;
         runs_[kept++] = merged;
       }
@@ -295,8 +299,9 @@ class TreeBlock {
   // ---------------------------------------------------------------- minimiser on a cycle
 
   // The closing edge pulls its ends together with a slope v in [-nu, nu]; their difference falls with v, piecewise
-  // linearly. Where it passes zero the ends are tied; where it does not, v is at a limit. Newton steps, or halving where
-  // they leave what is known to hold the answer. One end falls and the other rises, so a tie is always between them.
+  // linearly. Where it passes zero the ends are tied; where it does not, v is at a limit. Newton steps, or halving
+  // where they leave what is known to hold the answer. One end falls and the other rises, so a tie is always between
+  // them.
   void solve_cycle(const Part &part, double l1, double nu) {
     const double infinity = std::numeric_limits<double>::infinity(), tiny = 1e-14 * (nu + size_of(part, l1));
     const double end_q = q_[part.end], root_q = q_[part.root];
@@ -314,7 +319,8 @@ class TreeBlock {
       (difference > 0 ? low : high) = v;
       (difference > 0 ? tried_low : tried_high) = true;
       const double step = difference * shared_curvature(part, l1);
-      tiny_steps = std::fabs(step) <= tiny ? tiny_steps + 1 : 0;  // one may lead to a knot behind which steps are longer
+      tiny_steps =
+          std::fabs(step) <= tiny ? tiny_steps + 1 : 0;  // one may lead to a knot behind which steps are longer
       v = v + step != v ? v + step : std::nextafter(v, difference * infinity);
       if (v >= high) v = tried_high ? low + 0.5 * (high - low) : high;
       if (v <= low) v = tried_low ? low + 0.5 * (high - low) : low;
@@ -359,7 +365,8 @@ class TreeBlock {
     return sum;
   }
 
-  // Where the ends meet if their groups stay as they are; with an l1 zero, if that is between them: who comes there stays.
+  // Where the ends meet if their groups stay as they are; with an l1 zero, if that is between them: who comes there
+  // stays.
   double tied_value(const Part &part, double l1) {
     const double x = b_[part.end], y = b_[part.root];
     if (l1 > 0 && std::min(x, y) <= 0 && std::max(x, y) >= 0) return 0;
@@ -368,8 +375,9 @@ class TreeBlock {
     return (a * x + b * y) / (a + b);
   }
 
-  // Gives both ends the same value, from which rounding had kept them, and with them those of the cycle that are tied to
-  // the end. An end of next to no curvature may be far off and tied to the wrong side: if the rest resists, it moves alone.
+  // Gives both ends the same value, from which rounding had kept them, and with them those of the cycle that are tied
+  // to the end. An end of next to no curvature may be far off and tied to the wrong side: if the rest resists, it moves
+  // alone.
   void tie_ends(const Part &part, double value, double resistance) {
     b_[part.root] = value;
     go_down(part);

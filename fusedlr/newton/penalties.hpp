@@ -1,0 +1,76 @@
+// The penalties of every row of the coefficient matrix, in the namespace of one instruction set (see solver.hpp).
+template <int T>
+struct Penalties {
+  Block<T> &block;
+  std::vector<double> l1, l2, fusion;
+
+  Penalties(Block<T> &block_, int features)
+      : block(block_), l1(features, 0.0), l2(features, 0.0), fusion(features, 0.0) {}
+
+  int features() const { return static_cast<int>(l1.size()); }
+
+  double value(int a, const double *b) const {
+    double size = 0, square = 0;
+    for (int k = 0; k < block.tasks(); k++) {
+      size += std::fabs(b[k]);
+      square += b[k] * b[k];
+    }
+    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.variation(b) : 0.0);
+  }
+
+  double total(const Table &params) const {
+    double sum = 0;
+    for (int a = 0; a < features(); a++) sum += value(a, params.row(a));
+    return sum;
+  }
+
+  // Without l1 and l2: nothing keeps such a row finite but the loss.
+  bool is_free(int a) const { return l1[a] == 0 && l2[a] == 0; }
+
+  bool has_free_features() const {
+    for (int a = 1; a < features(); a++)
+      if (is_free(a)) return true;
+    return false;
+  }
+
+  bool is_fused() const {
+    for (const double f : fusion)
+      if (f > 0) return block.tasks() > 1;
+    return false;
+  }
+
+  int components(int a) const { return block.components(fusion[a]); }
+  int component(int a, int k) const { return block.component(fusion[a], k); }
+};
+
+// Where a descent stands.
+template <int T>
+struct State {
+  Table params, trial;  // [feature][task]; trial is the minimiser of the quadratic model
+  Table gradient;       // of the loss at params, [task][feature]
+  Slopes now, next;
+  Table change;  // of the linear predictor, from params to trial
+  explicit State(const Data<T> &data)
+      : params(data.features, data.tasks()),
+        trial(data.features, data.tasks()),
+        gradient(data.tasks(), padded(data.features)),
+        now(data.tasks(), data.width),
+        next(data.tasks(), data.width),
+        change(data.tasks(), data.width) {}
+};
+
+// Features of the quadratic model, and the position of each feature among them (or -1).
+struct WorkingSet {
+  std::vector<int> members, place;
+  explicit WorkingSet(int features) : place(features, -1) {}
+  int size() const { return static_cast<int>(members.size()); }
+  bool has(int a) const { return place[a] >= 0; }
+  void add(int a) {
+    place[a] = size();
+    members.push_back(a);
+  }
+  void clear() {
+    for (const int a : members) place[a] = -1;
+    members.clear();
+  }
+};

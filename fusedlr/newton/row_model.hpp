@@ -1,0 +1,65 @@
+// The quadratic model of the loss through the rows of the data, for a working set with more features than rows or too
+// many for Gram matrices. In the namespace of one instruction set (see solver.hpp).
+template <int T>
+class RowModel {
+ public:
+  RowModel(const Data<T> &data, State<T> &at, const WorkingSet &set) : data_(data), at_(at), set_(set) {}
+
+  double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
+
+  void prepare(double least) {
+    diagonal_.resize(static_cast<std::size_t>(set_.size()) * data_.tasks());
+    std::size_t next = 0;
+    for (int c = 0; c < set_.size(); c++)
+      for (int k = 0; k < data_.tasks(); k++) {
+        const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k));
+        Vec sum{};
+        for (int i = 0; i < data_.vectors(); i++) sum += x[i] * x[i] * w[i];
+        diagonal_[next++] = total(sum) + least;
+      }
+  }
+
+  // ---------------------------------------------------------------- sweeps: the state is the change of the linear
+  // predictor
+
+  Table &state() { return at_.change; }
+
+  void start_sweeps() { at_.change.clear(); }
+
+  void slopes(int c, double *out) const {
+    for (int k = 0; k < data_.tasks(); k++) out[k] = slope(k, c);
+  }
+
+  void spread(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
+
+  // The loss of the model, up to a constant, is a sum over rows.
+  void add_loss(int, const double *, const Table &, double &) const {}
+  double loss(const Table &change) const {
+    double value = 0;
+    for (std::size_t i = 0; i < change.size(); i++)
+      value += change[i] * (at_.now.first[i] + 0.5 * at_.now.second[i] * change[i]);
+    return value;
+  }
+
+  double reply(int k, int c, const Table &change) const {
+    const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k)),
+              *z = as_vec(change.row(k));
+    Vec sum{};
+    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * w[i] * z[i];
+    return total(sum);
+  }
+
+ private:
+  double slope(int k, int c) const {
+    const Vec *x = as_vec(data_.column(set_.members[c])), *r = as_vec(at_.now.first.row(k)),
+              *w = as_vec(at_.now.second.row(k)), *z = as_vec(at_.change.row(k));
+    Vec sum{};
+    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * (r[i] + w[i] * z[i]);
+    return total(sum);
+  }
+
+  const Data<T> &data_;
+  State<T> &at_;
+  const WorkingSet &set_;
+  std::vector<double> diagonal_;
+};

@@ -1,0 +1,309 @@
+// Minimising a quadratic model plus penalties: sweeps over blocks (the coefficients of one feature), each minimised
+// exactly, with Anderson extrapolation, and conjugate gradients on the present zeros and ties where sweeps crawl. Model
+// is GramModel or RowModel. In the namespace of one instruction set (see solver.hpp).
+
+// Asks whether to stop some 20 times a second: asking takes the lock of the caller's interpreter.
+class Pause {
+ public:
+  bool asked_to_stop(const Settings &settings) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - asked_ < std::chrono::milliseconds(50)) return false;
+    asked_ = now;
+    return settings.stop && settings.stop();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+};
+
+template <int T, class Model>
+class Sweeps {
+ public:
+  Sweeps(const Penalties<T> &penalties, State<T> &at, const WorkingSet &set, Model &model, Pause &pause)
+      : penalties_(penalties), block_(penalties.block), at_(at), set_(set), model_(model), pause_(pause) {}
+
+  // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
+  // `least` is the curvature that every block has at least, `smallest` a step that does not count.
+  bool run(double least, double smallest, const Settings &settings) {
+    least_ = least;
+    start();
+    double first = 0;
+    bool all = true;
+    kept_ = 0;
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+      double size = 0;
+      if (all) {
+        for (int c = 0; c < set_.size(); c++) size += update_block(c);
+        list_active();
+      } else {
+        for (const int c : active_) size += update_block(c);
+      }
+      if (pass == 0) first = size;
+      if (size <= 1e-2 * first || size <= smallest) {
+        if (all || static_cast<int>(active_.size()) == set_.size()) return true;
+        all = true;
+        kept_ = 0;
+        continue;
+      }
+      all = false;
+      if (pass % CRAWLING == CRAWLING - 1) {
+        solve_on_pattern();
+        kept_ = 0;
+      } else {
+        extrapolate();
+      }
+      if (pause_.asked_to_stop(settings)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int MOST_PASSES = 200;  // a fresh model is worth more than a perfect minimiser of an old one
+  static constexpr int CRAWLING = 48;      // sweeps; conjugate gradients sooner gain nothing, see docs/speed.md
+
+  int tasks() const { return block_.tasks(); }
+
+  void start() {
+    for (const int a : set_.members) std::copy(at_.params.row(a), at_.params.row(a) + tasks(), at_.trial.row(a));
+    model_.start_sweeps();
+  }
+
+  // Minimises the model over one block; returns the curvature-weighted square of the step.
+  double update_block(int c) {
+    Scratch<T, 3> scratch(tasks());
+    double *h = scratch.get(), *q = h + tasks(), *step = q + tasks();
+    const int a = set_.members[c];
+    double *b = at_.trial.row(a);
+    model_.slopes(c, step);
+    bool zero = true;
+    for (int k = 0; k < tasks(); k++) {
+      const double curvature = model_.diagonal(c, k);
+      h[k] = curvature + penalties_.l2[a];
+      q[k] = curvature * b[k] - step[k];
+      zero &= b[k] == 0;
+    }
+    const double l1 = penalties_.l1[a], fusion = penalties_.fusion[a];
+    if (zero && block_.is_zero(q, l1, fusion)) return 0;
+    if (zero || !block_.keep_pattern(h, q, l1, fusion, b, step)) block_.prox(h, q, l1, fusion, step);
+    double size = 0;
+    for (int k = 0; k < tasks(); k++) {
+      const double by = step[k] - b[k];
+      b[k] = step[k];
+      step[k] = by;
+      size += h[k] * by * by;
+    }
+    if (size > 0) model_.spread(c, step, model_.state());
+    return size;
+  }
+
+  void list_active() {
+    active_.clear();
+    for (int c = 0; c < set_.size(); c++) {
+      const double *b = at_.trial.row(set_.members[c]);
+      bool active = set_.members[c] == 0;
+      for (int k = 0; k < tasks(); k++) active |= b[k] != 0;
+      if (active) active_.push_back(c);
+    }
+  }
+
+  // ---------------------------------------------------------------- Anderson extrapolation of the sweeps
+
+  void extrapolate() {
+    const std::size_t coefs = static_cast<std::size_t>(set_.size()) * tasks(), states = model_.state().size();
+    past_coefs_.resize((DEPTH + 1) * coefs);
+    past_states_.resize((DEPTH + 1) * states);
+    gather(&past_coefs_[kept_ * coefs]);
+    std::copy(model_.state().get(), model_.state().get() + states, &past_states_[kept_ * states]);
+    if (++kept_ <= DEPTH) return;
+    kept_ = 0;
+    double mix[DEPTH];
+    if (!mixing_weights(past_coefs_, coefs, mix)) return;
+    mixed_coefs_.resize(coefs);
+    fit(mixed_state_);
+    combine(past_coefs_, coefs, mix, mixed_coefs_.data());
+    combine(past_states_, states, mix, mixed_state_.get());
+    const double here = model_value(&past_coefs_[DEPTH * coefs], model_.state());
+    if (!(model_value(mixed_coefs_.data(), mixed_state_) < here)) return;
+    adopt_mixture();
+  }
+
+  void adopt_mixture() {
+    for (int c = 0; c < set_.size(); c++) {
+      const double *from = &mixed_coefs_[static_cast<std::size_t>(c) * tasks()];
+      std::copy(from, from + tasks(), at_.trial.row(set_.members[c]));
+    }
+    model_.state().copy(mixed_state_);
+  }
+
+  void gather(double *out) const {
+    for (int c = 0; c < set_.size(); c++)
+      for (int k = 0; k < tasks(); k++) *out++ = at_.trial.row(set_.members[c])[k];
+  }
+
+  // Gives a table the shape of the model's state.
+  void fit(Table &table) {
+    if (table.size() != model_.state().size()) table.resize(tasks(), model_.state().size() / tasks());
+  }
+
+  // Quadratic model plus penalty, up to a constant.
+  double model_value(const double *coefs, const Table &state) const {
+    double value = model_.loss(state);
+    for (int c = 0; c < set_.size(); c++) {
+      const double *b = coefs + static_cast<std::size_t>(c) * tasks();
+      model_.add_loss(c, b, state, value);
+      value += penalties_.value(set_.members[c], b);
+    }
+    return value;
+  }
+
+  // ---------------------------------------------------------------- conjugate gradients on the present pattern
+
+  // Sweeps crawl where the model is nearly flat. Then keep the pattern of zeros and ties, on which model and penalty
+  // are one quadratic, walk to its minimum by conjugate gradients, and go there as far as the true model falls.
+  void solve_on_pattern() {
+    list_active();
+    const int groups = label_groups();
+    std::vector<double> residual(groups), scaled(groups), direction(groups), walk(groups), product(groups),
+        curvature(groups);
+    pattern_gradient(residual, curvature);
+    for (double &r : residual) r = -r;
+    fit(reply_);
+    double before = 0;
+    for (int g = 0; g < groups; g++) {
+      direction[g] = scaled[g] = residual[g] / curvature[g];
+      before += residual[g] * scaled[g];
+    }
+    const double enough = 1e-6 * before;
+    for (int round = 0; round < 100 && before > enough; round++) {
+      pattern_product(direction, product);
+      double along = 0;
+      for (int g = 0; g < groups; g++) along += direction[g] * product[g];
+      if (!(along > 0)) break;
+      const double length = before / along;
+      double after = 0;
+      for (int g = 0; g < groups; g++) {
+        walk[g] += length * direction[g];
+        residual[g] -= length * product[g];
+        scaled[g] = residual[g] / curvature[g];
+        after += residual[g] * scaled[g];
+      }
+      for (int g = 0; g < groups; g++) direction[g] = scaled[g] + after / before * direction[g];
+      before = after;
+    }
+    walk_on_pattern(walk);
+  }
+
+  // Numbers the groups of tied tasks of the active features; -1 for coefficients that stay at zero.
+  int label_groups() {
+    group_.assign(active_.size() * tasks(), -1);
+    int groups = 0;
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int a = set_.members[active_[i]];
+      const double *b = at_.trial.row(a);
+      int *group = groups_of(i);
+      for (int k = 0; k < tasks(); k++) {
+        if (b[k] == 0 && penalties_.l1[a] > 0) continue;
+        if (group[k] < 0) group[k] = groups++;
+        if (penalties_.fusion[a] > 0) spread_label(b, k, group);
+      }
+    }
+    return groups;
+  }
+
+  int *groups_of(std::size_t i) { return &group_[i * tasks()]; }
+  const int *groups_of(std::size_t i) const { return &group_[i * tasks()]; }
+
+  void spread_label(const double *b, int k, int *group) const {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Edge &e : block_.edges())
+        if (b[e.a] == b[e.b] && (group[e.a] == group[k]) != (group[e.b] == group[k])) {
+          group[e.a] = group[e.b] = group[k];
+          more = true;
+        }
+    }
+  }
+
+  void pattern_gradient(std::vector<double> &gradient, std::vector<double> &curvature) {
+    Scratch<T, 1> scratch(tasks());
+    double *slopes = scratch.get();
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int c = active_[i], a = set_.members[c], *group = groups_of(i);
+      const double *b = at_.trial.row(a), l1 = penalties_.l1[a], l2 = penalties_.l2[a];
+      model_.slopes(c, slopes);
+      for (int k = 0; k < tasks(); k++) slopes[k] = slopes[k] + l2 * b[k] + (b[k] > 0 ? l1 : (b[k] < 0 ? -l1 : 0.0));
+      if (penalties_.fusion[a] > 0)
+        for (const Edge &e : block_.edges()) {
+          const double nu = penalties_.fusion[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));
+          slopes[e.a] += nu;
+          slopes[e.b] -= nu;
+        }
+      for (int k = 0; k < tasks(); k++)
+        if (group[k] >= 0) {
+          gradient[group[k]] += slopes[k];
+          curvature[group[k]] += model_.diagonal(c, k) + l2;
+        }
+    }
+  }
+
+  // Step of active feature i that a vector over groups stands for.
+  void group_step(std::size_t i, const std::vector<double> &values, double *step) const {
+    const int *group = groups_of(i);
+    for (int k = 0; k < tasks(); k++) step[k] = group[k] >= 0 ? values[group[k]] : 0.0;
+  }
+
+  // Change of the model's state by a step over groups.
+  void pattern_reply(const std::vector<double> &values) {
+    reply_.clear();
+    Scratch<T, 1> step(tasks());
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      group_step(i, values, step.get());
+      model_.spread(active_[i], step.get(), reply_);
+    }
+  }
+
+  void pattern_product(const std::vector<double> &direction, std::vector<double> &product) {
+    pattern_reply(direction);
+    std::fill(product.begin(), product.end(), 0.0);
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int c = active_[i], *group = groups_of(i);
+      const double ridge = penalties_.l2[set_.members[c]] + least_;
+      for (int k = 0; k < tasks(); k++)
+        if (group[k] >= 0) product[group[k]] += model_.reply(k, c, reply_) + ridge * direction[group[k]];
+    }
+  }
+
+  void walk_on_pattern(const std::vector<double> &walk) {
+    pattern_reply(walk);
+    const std::size_t coefs = static_cast<std::size_t>(set_.size()) * tasks();
+    std::vector<double> from(coefs);
+    gather(from.data());
+    fit(mixed_state_);
+    const double here = model_value(from.data(), model_.state());
+    Scratch<T, 1> step(tasks());
+    for (double length = 1; length > 0.01; length *= 0.5) {
+      mixed_coefs_ = from;
+      for (std::size_t i = 0; i < active_.size(); i++) {
+        group_step(i, walk, step.get());
+        double *to = &mixed_coefs_[static_cast<std::size_t>(active_[i]) * tasks()];
+        for (int k = 0; k < tasks(); k++) to[k] += length * step.get()[k];
+      }
+      for (std::size_t j = 0; j < reply_.size(); j++) mixed_state_[j] = model_.state()[j] + length * reply_[j];
+      if (model_value(mixed_coefs_.data(), mixed_state_) < here) return adopt_mixture();
+    }
+  }
+
+  const Penalties<T> &penalties_;
+  Block<T> &block_;
+  State<T> &at_;
+  const WorkingSet &set_;
+  Model &model_;
+  Pause &pause_;
+  double least_ = 0;
+  std::vector<int> active_;  // positions of the non-zero features in the working set
+  std::vector<int> group_;   // of each coefficient of the active features
+
+  int kept_ = 0;
+  std::vector<double> past_coefs_, past_states_, mixed_coefs_;
+  Table mixed_state_, reply_;
+};
