@@ -1,0 +1,200 @@
+"""Set-up: which Python, which package index, which rpy2, and what it says where something is missing."""
+
+import base64
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BOOTSTRAP = ROOT / "workflow/bootstrap"
+NO_INDEX = "http://127.0.0.1:9/simple"  # the port of a service that nobody runs: refused at once
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project that was never set up, in a folder whose name has a space."""
+    folder = tmp_path / "a project"
+    (folder / "workflow").mkdir(parents=True)
+    shutil.copy(BOOTSTRAP, folder / "workflow")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def bootstrap(project, *arguments, **settings):
+    """What set-up answers, with none of the caller's settings of pip, of uv or of its own."""
+    home = project.parent / "home"
+    home.mkdir(exist_ok=True)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), **settings}
+    command = ["bash", project / "workflow/bootstrap", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def functions(*names):
+    """Text of functions of the set-up script, to be run with stand-ins for others."""
+    text = BOOTSTRAP.read_text(encoding="utf-8")
+    return "\n".join(re.search(rf"^{name}\(\) (\{{.*\}}$|\{{\n.*?^\}})", text, re.M | re.S)[0] for name in names)
+
+
+def bash(script, folder):
+    return subprocess.run(["bash", "-euc", script], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+# ---- which index answers
+
+
+class Index(SimpleHTTPRequestHandler):
+    """A package index that wants a name and a password."""
+
+    def do_GET(self):
+        if self.headers.get("Authorization") == "Basic " + base64.b64encode(b"reader:secret").decode():
+            super().do_GET()
+        else:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Basic")
+            self.end_headers()
+
+    def log_message(self, *_):
+        """Keep quiet."""
+
+
+def write_wheel(folder, name):
+    """An empty package as a wheel."""
+    with zipfile.ZipFile(folder / f"{name}-99-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}-99.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
+        wheel.writestr(f"{name}-99.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{name}-99.dist-info/RECORD", "")
+
+
+@pytest.fixture
+def index(tmp_path):
+    """Host and port of a running package index that holds the package asked for."""
+    folder = tmp_path / "served/simple/tqdm"
+    folder.mkdir(parents=True)
+    write_wheel(folder, "tqdm")
+
+    def handle(*arguments):
+        Index(*arguments, directory=tmp_path / "served")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handle)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def write_settings(project, text):
+    """A pip.conf of the user."""
+    file = project.parent / "settings/pip/pip.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return {"XDG_CONFIG_HOME": str(project.parent / "settings")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("section", ["global", "install"])
+def test_an_index_with_a_password_in_the_users_settings_is_found(project, index, section):
+    settings = write_settings(project, f"[{section}]\nindex-url = http://reader:secret@{index}/simple\n")
+    assert "from the package index" in bootstrap(project, "--plan", FUSEDLR_PYTHON=sys.executable, **settings).stdout
+
+
+@pytest.mark.slow
+def test_a_second_index_and_a_netrc_are_found(project, index):
+    (project.parent / "home").mkdir()
+    (project.parent / "home/.netrc").write_text("machine 127.0.0.1 login reader password secret\n")
+    settings = {"PIP_INDEX_URL": NO_INDEX, "PIP_EXTRA_INDEX_URL": f"http://{index}/simple"}
+    assert "from the package index" in bootstrap(project, "--plan", FUSEDLR_PYTHON=sys.executable, **settings).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [
+    "[global]\nindex-url = http://reader:secret@{index}/simple\n[install]\nno-index = true\n",
+    "[global]\nindex-url = http://reader:wrong@{index}/simple\n",
+], ids=["no-index", "wrong password"])
+def test_an_index_that_pip_does_not_ask_or_that_refuses_does_not_count(project, index, text):
+    settings = write_settings(project, text.format(index=index))
+    assert "from the package index" not in bootstrap(project, "--plan", **settings).stdout
+
+
+# ---- which Python
+
+
+def test_a_python_in_a_folder_with_a_space_is_taken(project, tmp_path):
+    link = tmp_path / "my pythons/python3"
+    link.parent.mkdir()
+    link.symlink_to(os.path.realpath(sys.executable))
+    told = bootstrap(project, "--plan", FUSEDLR_PYTHON=str(link), FUSEDLR_ROUTE="index")
+    assert f"setup: Python: {link}\n" in told.stdout
+
+
+def test_an_environment_on_another_python_than_the_one_asked_for_is_made_anew(tmp_path):
+    for name, base in (("one", "3 11 /usr"), ("two", "3 12 /opt")):
+        (tmp_path / name).write_text(f'#!/bin/sh\ncase "$2" in *base_prefix*) echo {base} ;; esac\n')
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(tmp_path / "one")
+    script = "VENV=.venv\n" + functions("new_enough", "venv_works", "identity", "venv_fits")
+    fits = [bash(f"{script}\nFUSEDLR_PYTHON={python} venv_fits", tmp_path).returncode == 0 for python in ("", "./one", "./two")]
+    assert fits == [True, True, False]
+
+
+def test_a_python_that_is_none_is_named(project):
+    told = bootstrap(project, "--plan", FUSEDLR_PYTHON="/no/such python")
+    assert told.returncode == 1
+    assert "FUSEDLR_PYTHON=/no/such python is not a Python 3.11 or newer" in told.stderr
+
+
+def test_debians_packages_are_not_mixed_with_another_python(project, tmp_path):
+    other = tmp_path / "python3"
+    other.write_text('#!/bin/sh\ncase "$2" in *base_prefix*) echo 3 12 /opt ;; esac\n')
+    other.chmod(0o755)
+    told = bootstrap(project, "--plan", FUSEDLR_PYTHON=str(other), FUSEDLR_ROUTE="debian")
+    assert told.returncode == 1
+    assert f"Debian's Python packages fit /usr/bin/python3 alone, not {other}" in told.stderr
+
+
+def test_a_plan_is_made_before_there_is_a_python(project):
+    script = project / "workflow/bootstrap"
+    text = script.read_text(encoding="utf-8").replace("SYSTEM_PYTHON=/usr/bin/python3", "SYSTEM_PYTHON=/no/python3")
+    script.write_text(re.sub(r'"\$SYSTEM_PYTHON" python3 python3\.\{.*\}', '"$SYSTEM_PYTHON"', text))
+    told = bootstrap(project, "--plan")
+    assert told.returncode == 0, told.stderr
+    assert "Python: none of 3.11 or newer yet" in told.stdout
+
+
+def test_an_old_bash_is_told_so_before_anything_else(project):
+    script = project / "workflow/bootstrap"
+    script.write_text("OLD=(3 2)\n" + script.read_text(encoding="utf-8").replace("BASH_VERSINFO[", "OLD["))
+    told = bootstrap(project, "--plan")
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.startswith("setup: bash 4.4 or newer is needed")
+
+
+# ---- which rpy2
+
+
+@pytest.mark.parametrize(("version", "extra"), [
+    ("", ""), ("3.6.3", "r-before-4.5"), ("4.2.2", "r-before-4.5"), ("4.4.3", "r-before-4.5"), ("4.5.0", "r"), ("4.10.1", "r"),
+    ("5.0.0", "r"),
+])
+def test_rpy2_fits_the_r_in_use(version, extra, tmp_path):
+    assert bash(f"{functions('rpy2_for')}\nrpy2_for '{version}'", tmp_path).stdout.strip() == extra
+
+
+def test_set_up_goes_on_without_rpy2(tmp_path):
+    (tmp_path / ".venv").mkdir()
+    stand_ins = "VENV=.venv; r_version() { echo 4.2.2; }; requirements() { echo rpy2; }; install_from_index() { return 1; }"
+    script = functions("say", "rpy2_for", "index_packages", "rpy2_package")
+    done = bash(f"{script}\n{stand_ins}\nrpy2_package; echo went on", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "rpy2 could not be installed" in done.stdout and done.stdout.endswith("went on\n")
+    assert list((tmp_path / ".venv").iterdir()) == []
