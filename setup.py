@@ -1,14 +1,21 @@
-"""Build the compiled solver; everything else about the package is in pyproject.toml."""
+"""Build the compiled solver, and the text for a package index; everything else is in pyproject.toml."""
 
+import re
+import sysconfig
 from glob import glob
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 FOLDER = "fusedlr/newton/"
 GENERATED = FOLDER + "_newton.cpp"
+
+# One wheel for Python 3.11 and all that follow, where Cython can make one (and Python has its usual lock).
+STABLE = tuple(map(int, Cython.__version__.split(".")[:2])) >= (3, 1) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 class BuildSideBySide(build_ext):
@@ -25,6 +32,13 @@ class BuildSideBySide(build_ext):
         super().build_extensions()
 
 
+def description():
+    """The README without pictures and without links into the repository, which lead nowhere on a package index."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"!\[[^]]*\]\((?!https?:)[^)]*\)\n*", "", text)
+    return re.sub(r"\[([^]]*)\]\((?!https?:|#)([^)]*)\)", r"\1", text)
+
+
 newton = Extension(
     "fusedlr.newton._newton",
     sources=[FOLDER + "_newton.pyx", *sorted(set(glob(FOLDER + "*.cpp")) - {GENERATED})],
@@ -32,10 +46,15 @@ newton = Extension(
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
     extra_compile_args=["-O3", "-std=gnu++17", "-fno-math-errno", "-fvisibility=hidden", "-g0"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+    py_limited_api=STABLE,
 )
 
 setup(
     license="BSD-3-Clause",  # here, because old and new setuptools disagree on its form in pyproject.toml
+    long_description=description(),
+    long_description_content_type="text/markdown",
     ext_modules=cythonize([newton], compiler_directives={"language_level": 3}),
     cmdclass={"build_ext": BuildSideBySide},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from importlib.metadata import version
+import zipfile
+from importlib.metadata import metadata, version
 from pathlib import Path
 
 import pytest
@@ -68,16 +69,27 @@ def test_public_names_can_be_imported():
         fusedlr.fused_logit
 
 
+def backend(call, folder):
+    """What the build backend prints last when it is called in a folder: the name of the file that it made."""
+    command = f"import setuptools.build_meta as backend; print(backend.{call})"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[-1]
+
+
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory):
-    """Names of the files in a source distribution made from a copy of the tree."""
+def sdist_file(tmp_path_factory):
+    """A source distribution made from a copy of the tree."""
     copy = tmp_path_factory.mktemp("sdist") / "fusedlr"
     unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_newton.cpp", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=unwanted)
-    command = "import setuptools.build_meta as backend; print(backend.build_sdist('dist'))"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=copy)
-    assert done.returncode == 0, done.stderr
-    with tarfile.open(copy / "dist" / done.stdout.split()[-1]) as archive:
+    return copy / "dist" / backend("build_sdist('dist')", copy)
+
+
+@pytest.fixture(scope="module")
+def sdist(sdist_file):
+    """Names of the files in the source distribution."""
+    with tarfile.open(sdist_file) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
@@ -92,5 +104,42 @@ def test_source_distribution_holds_every_module(sdist):
     assert modules <= sdist
 
 
-def test_source_distribution_holds_no_build_product(sdist):
+def test_source_distribution_holds_no_build_product_and_no_half_of_the_tests(sdist):
     assert not [name for name in sdist if name.endswith((".so", ".pyc", "_newton.cpp"))]
+    assert not [name for name in sdist if name.startswith("tests")]
+
+
+@pytest.mark.slow
+def test_a_wheel_made_from_the_source_distribution_fits_a_model(sdist_file, tmp_path):
+    """Without the tree at hand: the wheel holds all that it needs, and nothing of the tree is found by accident."""
+    subprocess.run(["tar", "-xzf", sdist_file, "-C", tmp_path], check=True)
+    source = tmp_path / sdist_file.name.removesuffix(".tar.gz")
+    with zipfile.ZipFile(source / "dist" / backend("build_wheel('dist')", source)) as wheel:
+        wheel.extractall(tmp_path / "installed")
+    shutil.rmtree(source)
+    command = [sys.executable, ROOT / "tests/try_wheel.py", tmp_path / "installed"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path / "installed")
+
+
+def test_the_text_for_a_package_index_has_no_link_into_the_repository():
+    text = metadata("fusedlr").get_payload() or metadata("fusedlr")["Description"]
+    assert "## An example" in text
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
+
+
+COMPILERS = [*(name for name in ("g++", "clang++") if shutil.which(name)), "aarch64-linux-gnu-g++"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_core_compiles_without_warnings(compiler, tmp_path):
+    """By the compilers of the usual machines; the core knows neither Python nor one kind of CPU."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu)")
+    sources = sorted(set((ROOT / "fusedlr/newton").glob("*.cpp")) - {ROOT / "fusedlr/newton/_newton.cpp"})
+    command = [compiler, "-std=gnu++17", "-O1", "-Wall", "-Wextra", "-Werror", "-c", *sources]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("*.o"))) == len(sources) > 0
