@@ -4,12 +4,13 @@ PYTHON := .venv/bin/python
 CORES ?= all
 INSTANCES ?= 2
 N ?= 10000
+SUITE ?= trixie
 
 # One BLAS thread for each process: the study and the tests run several processes at a time.
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slurm fuzz bench study clean distclean
+.PHONY: help setup test test-slurm test-stack fuzz sanitize bench study clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +25,15 @@ test: setup ## run the whole test suite, R included (ARGS="-k grid" to choose)
 test-slurm: setup ## run the study's rules on a one-machine Slurm cluster (needs root)
 	@$(PYTHON) -m pytest -m slurm tests/slurm $(ARGS)
 
+test-stack: ## set up and test the last commit on another Debian, SUITE=trixie, sid or experimental (needs root)
+	@tests/stacks/run $(SUITE) make test ARGS="$(ARGS)"
+
 fuzz: setup ## check N random problems against the optimality conditions (N=10000)
 	@$(PYTHON) -m tests.newton.fuzz $(N)
+
+sanitize: N = 2000
+sanitize: setup ## run the solver's tests and N=2000 random problems with the compiler's checks of memory and arithmetic
+	@tests/newton/sanitize $(N)
 
 bench: setup ## time the solvers and write benchmarks/results
 	@$(PYTHON) -m benchmarks.run $(ARGS)

@@ -1,12 +1,19 @@
 """Rules for the whole suite; fixtures live beside the tests that use them."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 R_TESTS = Path(__file__).parent / "r"
 R_IS_REQUIRED = os.environ.get("FUSEDLR_REQUIRE_R") == "1"
+
+
+def pytest_configure():
+    """Let Ctrl-C reach the tests where the caller ignores it: a shell starts `nohup make test &` that way."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

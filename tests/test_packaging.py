@@ -1,15 +1,18 @@
 """What is installed, what importing it costs, and what a source distribution holds."""
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import metadata, version
 from pathlib import Path
 
 import pytest
+import yaml
 
 import fusedlr
 
@@ -121,6 +124,46 @@ def test_a_wheel_made_from_the_source_distribution_fits_a_model(sdist_file, tmp_
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(tmp_path / "installed")
+
+
+def declared():
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        return tomllib.load(file)["project"]
+
+
+def test_every_python_that_is_promised_is_tested():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    tested = set(workflow["jobs"]["newest"]["strategy"]["matrix"]["python"])
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(declared()["classifiers"]))
+    assert tested == set(promised)
+    assert declared()["requires-python"] == ">=" + min(promised, key=lambda name: int(name.partition(".")[2]))
+
+
+def imported_by(folder):
+    """Packages outside the standard library that the files of a folder import, wherever in the file."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0]
+    ours = {"fusedlr", "tests", "benchmarks", "conftest"}
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names - ours
+
+
+def declared_for(*extras):
+    """Names of the packages that come with some extras, as they are imported."""
+    lists = {"": declared()["dependencies"], **declared()["optional-dependencies"]}
+    wanted = [entry for extra in ("", *extras) for entry in lists[extra]]
+    inner = [match[1] for entry in wanted if (match := re.match(r"fusedlr\[(\w+)\]", entry))]
+    names = {re.match(r"\w+", entry)[0] for entry in wanted} - {"fusedlr"}
+    return {"yaml" if name == "pyyaml" else name for name in names} | (declared_for(*inner) if inner else set())
+
+
+@pytest.mark.parametrize(("folder", "extras"), [
+    ("fusedlr", ("plots", "r")), ("fusedlr/study", ("study", "r")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
+])
+def test_every_package_that_is_imported_is_declared(folder, extras):
+    built_with = {"Cython", "setuptools"}
+    assert imported_by(folder) - built_with <= declared_for(*extras)
 
 
 def test_the_text_for_a_package_index_has_no_link_into_the_repository():
