@@ -183,7 +183,7 @@ def test_an_old_bash_is_told_so_before_anything_else(project):
 
 
 @pytest.mark.parametrize(("version", "extra"), [
-    ("", ""), ("3.6.3", "r-old"), ("4.2.2", "r-before-4.5"), ("4.4.3", "r-before-4.5"), ("4.5.0", "r"), ("4.10.1", "r"),
+    ("", ""), ("3.6.3", "r-old"), ("4.2.2", "r-old"), ("4.4.3", "r-old"), ("4.5.0", "r"), ("4.10.1", "r"),
     ("5.0.0", "r"),
 ])
 def test_rpy2_fits_the_r_in_use(version, extra, tmp_path):
