@@ -61,7 +61,7 @@ def _row(model, points, repeats):
 
     def ours():
         kept = []
-        seconds = cpu_seconds(lambda: kept.append(fit_points(model.data, model.tasks, points, tol=TOL)[0]))
+        seconds = cpu_seconds(lambda: kept.append(fit_points(model.problem, points, tol=TOL)[0]))
         worst["ours"] = _worst(model, points, kept[0], best)
         return seconds
 
@@ -77,7 +77,7 @@ def _row(model, points, repeats):
 
 
 def _least_objectives(model, points):
-    params, _ = fit_points(model.data, model.tasks, points, tol=1e-12)
+    params, _ = fit_points(model.problem, points, tol=1e-12)
     return np.array([objective(model.data, fit, penalty_at(model, point), model.tasks) for fit, point in zip(params, points)])
 
 

@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 
 from fusedlr import FusedLogit, FusedLogitWarning
-from fusedlr.objective import Penalty
 from fusedlr.study.models import L1, L2
 from fusedlr.study.simulate import simulate
 
@@ -61,4 +60,4 @@ def without_warnings(function, *args, **kwargs):
 
 def penalty_at(model, point):
     """The penalty of one (l1, l2, fusion)."""
-    return Penalty.from_values(*point, model.data.n_features)
+    return model.penalty(*point)

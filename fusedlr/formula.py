@@ -88,12 +88,30 @@ class Formula:
         # patsy refuses to be pickled: the design is built again from the sample when it is needed.
         return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None}
 
+    def state(self):
+        """Text and sample as plain values; ``from_state`` takes them back."""
+        columns = [{"name": name, "values": self.sample[name].tolist(), "levels": _levels(self.sample[name])}
+                   for name in self.sample]
+        return {"text": self.text, "sample": columns}
+
     @classmethod
-    def revive(cls, text, sample):
+    def from_state(cls, state):
         """A formula from its text and sample, evaluated when first used."""
+        sample = pd.DataFrame({column["name"]: _column(column) for column in state["sample"]})
         formula = cls.__new__(cls)
-        formula.__dict__.update(text=text, sample=sample, endog=None, exog=None, _info=None)
+        formula.__dict__.update(text=state["text"], sample=sample, endog=None, exog=None, _info=None)
         return formula
+
+
+def _levels(column):
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return None
+    return {"categories": column.cat.categories.tolist(), "ordered": column.cat.ordered}
+
+
+def _column(column):
+    levels = column["levels"]
+    return column["values"] if levels is None else pd.Categorical(column["values"], **levels)
 
 
 @contextmanager

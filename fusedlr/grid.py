@@ -1,56 +1,54 @@
 """Many penalties on one data set, each fit started from the best solution so far."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from itertools import product
-from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from . import checks
+from .inputs import new_offset
 from .newton import STATUS, NewtonSolver
 from .objective import Solution
 from .parallel import progress_bar
+from .problem import Problem
 from .results import FusedLogitResults
-from .tuning import choose, validation_error, validation_logloss
+from .scoring import PENALTIES, choose, validation_error, validation_logloss
 
 __all__ = ["Grid", "fit_points"]
 
 COLUMNS = ("objective", "gap", "status", "iterations", "nonzeros", "df")
+SHOWN = ("objective", "gap", "status", "nonzeros", "df", "iterations")
 
 
-def fit_points(data, tasks, points, penalty_factors=None, tol=1e-6, max_iter=200, callback=None, fuse_intercepts=True):
+def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int = 200,
+               callback: Callable[[int], None] | None = None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Fit at each of many penalties.
 
     Parameters
     ----------
-    data : fusedlr.objective.Data
-    tasks : fusedlr.tasks.TaskGraph
+    problem : problem.Problem
     points : array_like, shape (g, 3)
         l1, l2 and fusion of each point. Solved in an order of the solver's own.
-    penalty_factors : array_like, shape (d,), optional
     tol, max_iter : as for a single fit
     callback : callable, optional
         Called with the number of points done, after each.
-    fuse_intercepts : bool
-        Whether fusion acts on the intercepts too.
 
     Returns
     -------
     params : ndarray, shape (g, 1 + d, t)
         Memory: 8 g (1 + d) t bytes.
     diagnostics : dict of str to ndarray, shape (g,)
-        objective, gap (relative, by the solver's own account), status, iterations,
+        objective, gap (relative, as the solver computed it), status, iterations,
         nonzeros (coefficients that are not zero) and df (distinct non-zero values of
         tied neighbours, counting the intercepts too).
     """
     points = np.asarray(points, dtype=float)
-    factors, fusion_factors = np.ones((2, 1 + data.n_features))
-    factors[0] = 0.0
-    fusion_factors[0] = float(fuse_intercepts)
-    if penalty_factors is not None:
-        factors[1:] = penalty_factors
     order = _solving_order(points)
-    solver = NewtonSolver(data, tasks)
-    params, reports = solver.solve_points(points[order], factors, fusion_factors, tol, max_iter, callback)
+    params, reports = NewtonSolver(problem).solve_points(points[order], tol, max_iter, callback)
     back = np.argsort(order)
     diagnostics = dict(zip(COLUMNS, reports[back].T))
     diagnostics["status"] = np.array(STATUS, dtype=object)[diagnostics["status"].astype(int)]
@@ -77,34 +75,32 @@ class Grid:
     tol : float
     """
 
-    def __init__(self, model, l1, l2, fusion, tol=1e-6, max_iter=None, progress=False):
-        lists = [_checked_list(name, values) for name, values in (("l1", l1), ("l2", l2), ("fusion", fusion))]
+    def __init__(self, model: Any, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int = 200,
+                 progress: bool = False) -> None:
+        lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
         points = np.array(list(product(*lists)))
-        limit = {} if max_iter is None else {"max_iter": int(max_iter)}
         with _Bar(len(points), progress) as bar:
-            params, found = fit_points(model.data, model.tasks, points, model.penalty_factors, tol, callback=bar,
-                                       fuse_intercepts=model.fuse_intercepts, **limit)
+            params, found = fit_points(model.problem, points, tol, max_iter, bar)
         self.model, self.tol = model, tol
         self.params = params
         if (model.scale != 1).any():
             self.params[:, 1:] /= model.scale[:, None]
-        self.table = pd.DataFrame({**dict(zip(("l1", "l2", "fusion"), points.T)),
-                                   **{name: found[name] for name in ("objective", "gap", "status", "nonzeros", "df", "iterations")}})
+        self.table = pd.DataFrame({**dict(zip(PENALTIES, points.T)), **{name: found[name] for name in SHOWN}})
 
     @property
-    def intercepts(self):
+    def intercepts(self) -> np.ndarray:
         """Intercepts of every point, shape (g, t)."""
         return self.params[:, 0]
 
     @property
-    def coefs(self):
+    def coefs(self) -> np.ndarray:
         """Coefficients of every point on the original scale, shape (g, d, t)."""
         return self.params[:, 1:]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.table)
 
-    def results(self, i):
+    def results(self, i: int) -> FusedLogitResults:
         """The fit at point ``i`` as if it had been fitted on its own."""
         row = self.table.iloc[i]
         params = self.params[i].copy()
@@ -113,7 +109,7 @@ class Grid:
         penalties = {name: float(row[name]) for name in ("l1", "l2", "fusion")}
         return FusedLogitResults(self.model, solution, penalties, "newton", self.tol)
 
-    def select(self, endog, exog, metric="error", offset=None):
+    def select(self, endog: Any, exog: Any, metric: str = "error", offset: Any = None) -> FusedLogitResults:
         """The point that predicts held-out rows best.
 
         Parameters
@@ -130,8 +126,8 @@ class Grid:
         -------
         FusedLogitResults
         """
-        X, Y = self.model.held_out(endog, exog)
-        shift = 0.0 if offset is None else np.asarray(offset, dtype=float)
+        X, Y, index = self.model.held_out(endog, exog)
+        shift = new_offset(offset, Y.shape, index, self.model.endog_names)
 
         def score(function):
             return lambda where: function(self.params[where], Y, X, shift)
@@ -152,18 +148,8 @@ def _solving_order(points):
     return np.lexsort((inner, middle, outer))
 
 
-def _checked_list(name, values):
-    values = [values] if isinstance(values, Real) else values
-    if values is None or isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{name} must be a list of numbers in a grid, found {values!r}")
-    try:
-        array = np.array([float(value) for value in values])
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a list of numbers in a grid, found {values!r}") from None
-    if array.size == 0:
-        raise ValueError(f"{name} must hold at least one number in a grid, found an empty list")
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{name} must be finite and not negative, found {array.tolist()}")
+def _distinct(name, values):
+    array = checks.vector(name, values)
     if len(np.unique(array)) < array.size:
         raise ValueError(f"{name} must not repeat a value in a grid, found {array.tolist()}")
     return array

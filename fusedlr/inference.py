@@ -4,12 +4,13 @@ import textwrap
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
+from . import checks
 from .exceptions import FusedLogitWarning, SeparationWarning
+from .newton import solve_newton
 from .parallel import run
 from .pattern import RIDGE, clustered_cov, fit_pattern
 
@@ -40,8 +41,7 @@ def refit(results, cov_type="nonrobust"):
         The pattern separates the data of some task, so that its coefficients have no
         finite best value. They are held back by a small ridge and carry no standard error.
     """
-    if cov_type not in ("nonrobust", "cluster"):
-        raise ValueError(f"cov_type must be 'nonrobust' or 'cluster', found {cov_type!r}")
+    cov_type = checks.word("cov_type", cov_type, ("nonrobust", "cluster"))
     model = results.model
     fit = fit_pattern(model.data, results.pattern)
     if cov_type == "cluster":
@@ -153,7 +153,7 @@ class RefitResults:
 
     @property
     def bic(self):
-        return -2 * self.llf + np.log(self.model.data.weights.max(axis=1).sum()) * self.df
+        return -2 * self.llf + np.log(self.model.data.row_weights.sum()) * self.df
 
     @property
     def separated(self):
@@ -228,11 +228,10 @@ def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     -------
     BootstrapResults
     """
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 2:
-        raise ValueError(f"n must be a whole number of resamples, at least 2, found {n!r}")
+    n = checks.whole("n", n, 2, way_out="it is a number of resamples")
     model = results.model
-    work = partial(_refit_resample, model.data, model.tasks, results.penalty, results.tol, results.solution.params)
-    fits = run(work, np.random.SeedSequence(seed).spawn(int(n)), n_jobs, progress, "bootstrap")
+    work = partial(_refit_resample, model.problem, results.penalty, results.tol, results.solution.params)
+    fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
     params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
     return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)
 
@@ -299,13 +298,11 @@ class BootstrapResults:
         return f"<BootstrapResults: {len(self.samples)} resamples, {self.n_failed} not optimal, seed {self.seed}>"
 
 
-def _refit_resample(data, tasks, penalty, tol, start, seeds):
+def _refit_resample(problem, penalty, tol, start, seeds):
     """Coefficients and status of one resample, drawn as weights: a row drawn twice counts twice."""
-    from .newton import solve_newton
-
-    drawn = np.random.default_rng(seeds).integers(data.n_rows, size=data.n_rows)
-    counts = np.bincount(drawn, minlength=data.n_rows)
-    solution = solve_newton(replace(data, weights=data.weights * counts[:, None]), penalty, tasks, tol=tol, start=start)
+    n = problem.data.n_rows
+    counts = np.bincount(np.random.default_rng(seeds).integers(n, size=n), minlength=n)
+    solution = solve_newton(problem.reweighted(counts), penalty, tol=tol, start=start)
     return solution.params, solution.status
 
 
@@ -325,9 +322,7 @@ def _warn(refitted):
 def _normal_quantile(alpha):
     from scipy.stats import norm
 
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, found {alpha!r}")
-    return norm.isf(alpha / 2)
+    return norm.isf(checks.tolerance("alpha", alpha) / 2)
 
 
 def _intervals(lower, upper):

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
 from . import objective
+from .newton import solve_newton
 from .pattern import fit_pattern
+from .problem import Problem
 from .tasks import TaskGraph
 
 __all__ = ["PenaltyLimits", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
@@ -35,7 +36,7 @@ class PenaltyLimits(NamedTuple):
     fusion: float
 
 
-def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0, fuse_intercepts=True):
+def penalty_limits(problem, l1=0.0, l2=0.0, fusion=0.0):
     """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal.
 
     The first is taken at ``fusion``, the second at ``l1`` and ``l2``; see :func:`l1_limit`
@@ -46,11 +47,10 @@ def penalty_limits(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fusion=0.0
     PenaltyLimits
         A named tuple (l1, fusion).
     """
-    return PenaltyLimits(l1_limit(data, tasks, penalty_factors, fusion, fuse_intercepts),
-                         fusion_limit(data, tasks, penalty_factors, l1, l2, fuse_intercepts))
+    return PenaltyLimits(l1_limit(problem, fusion), fusion_limit(problem, l1, l2))
 
 
-def l1_limit(data, tasks, penalty_factors=None, fusion=0.0, fuse_intercepts=True):
+def l1_limit(problem, fusion=0.0):
     """Smallest l1 at which every penalized coefficient is zero.
 
     Intercepts, and features whose penalty factor is 0, are fitted first; the limit is
@@ -60,30 +60,23 @@ def l1_limit(data, tasks, penalty_factors=None, fusion=0.0, fuse_intercepts=True
 
     Parameters
     ----------
-    data : objective.Data
-    tasks : TaskGraph
-    penalty_factors : array_like, shape (d,), optional
+    problem : problem.Problem
     fusion : float or array_like, shape (1 + d,)
-    fuse_intercepts : bool
-        Whether fusion acts on the intercepts too.
 
     Returns
     -------
     float
         0 if every feature is unpenalized.
     """
-    factors = _factors(penalty_factors, data.n_features)
-    fusion = objective.Penalty.from_values(0.0, 0.0, fusion, data.n_features).fusion
-    fusion[0] *= fuse_intercepts
-    held = np.flatnonzero(factors > 0)
+    by_row = problem.penalty(0.0, 0.0, fusion).fusion
+    held = np.flatnonzero(problem.factors > 0)
     if held.size == 0:
         return 0.0
-    params = null_params(data, tasks, factors, fusion)
-    slopes = _gradient(data, params)[1 + held]
-    return float(np.max(_smallest_l1(slopes, fusion[1 + held], tasks) / factors[held]))
+    slopes = _gradient(problem.data, null_params(problem, fusion))[held]
+    return float(np.max(_smallest_l1(slopes, by_row[held], problem.tasks) / problem.factors[held]))
 
 
-def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fuse_intercepts=True):
+def fusion_limit(problem, l1=0.0, l2=0.0):
     """Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept.
 
     In a graph of several parts that no edge joins, tasks of one part are equal. The
@@ -94,73 +87,61 @@ def fusion_limit(data, tasks, penalty_factors=None, l1=0.0, l2=0.0, fuse_interce
 
     Parameters
     ----------
-    data : objective.Data
-    tasks : TaskGraph
-    penalty_factors : array_like, shape (d,), optional
+    problem : problem.Problem
     l1, l2 : float or array_like, shape (1 + d,)
-    fuse_intercepts : bool
-        Whether fusion acts on the intercepts too; if not, every task keeps its own.
 
     Returns
     -------
     float
         0 if no two tasks are neighbours.
     """
-    if not len(tasks.edges):
+    if not len(problem.tasks.edges):
         return 0.0
-    penalty = objective.Penalty.from_values(l1, l2, 0.0, data.n_features, penalty_factors)
-    params = _pooled_params(data, tasks, penalty, fuse_intercepts)
-    slopes = _gradient(data, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
+    penalty = problem.penalty(l1, l2, 0.0)
+    params = _pooled_params(problem, penalty)
+    slopes = _gradient(problem.data, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
     slack = np.where(params == 0, penalty.l1[:, None], 0.0)
-    fused = slice(0 if fuse_intercepts else 1, None)
-    return _smallest_fusion(slopes[fused], slack[fused], tasks)
+    fused = problem.fusion_factors > 0
+    return _smallest_fusion(slopes[fused], slack[fused], problem.tasks)
 
 
-def null_params(data, tasks, factors, fusion):
+def null_params(problem, fusion=0.0):
     """The fit of intercepts and unpenalized features, every other coefficient zero.
 
     Parameters
     ----------
-    data : objective.Data
-    tasks : TaskGraph
-    factors : ndarray, shape (d,)
-        Penalty factors; 0 leaves a feature in the fit.
-    fusion : ndarray, shape (1 + d,)
+    problem : problem.Problem
+    fusion : float or array_like, shape (1 + d,)
 
     Returns
     -------
     ndarray, shape (1 + d, t)
     """
-    free = np.r_[True, factors == 0]
+    data, free, fusion = problem.data, problem.factors == 0, problem.penalty(0.0, 0.0, fusion).fusion
     params = np.zeros((1 + data.n_features, data.n_tasks))
-    if not fusion[free].any() or not len(tasks.edges):
+    if not fusion[free].any() or not len(problem.tasks.edges):
         pattern = np.full(params.shape, -1)
         pattern[free] = np.arange(pattern[free].size).reshape(-1, data.n_tasks)
         return fit_pattern(data, pattern).params
     # A solver needs a column: one of zeros stands in where no feature is free.
     X = data.X[:, free[1:]] if free[1:].any() else np.zeros((data.n_rows, 1))
     rows = np.flatnonzero(free)
-    small = objective.Data(X, data.signs, data.weights, data.offset)
-    penalty = objective.Penalty.from_values(0.0, 0.0, np.resize(fusion[rows], 1 + X.shape[1]), X.shape[1])
-    params[rows] = _solve(small, penalty, tasks)[:len(rows)]
+    small = Problem.build(objective.Data(X, data.signs, data.weights, data.offset), problem.tasks)
+    params[rows] = _solve(small, small.penalty(0.0, 0.0, np.resize(fusion[rows], 1 + X.shape[1])))[:len(rows)]
     return params
-
-
-def _factors(penalty_factors, n_features):
-    return np.ones(n_features) if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
 
 
 def _gradient(data, params):
     return objective.gradient(data, objective.loss_derivatives(data, objective.linear_predictor(data, params))[0])
 
 
-def _pooled_params(data, tasks, penalty, fuse_intercepts):
+def _pooled_params(problem, penalty):
     """The fit in which all tasks of a connected part are equal, up to intercepts that are not fused."""
+    data, parts = problem.data, problem.tasks.components()
     params = np.empty((1 + data.n_features, data.n_tasks))
-    parts = tasks.components()
     for part in range(parts.max() + 1):
         members = np.flatnonzero(parts == part)
-        column = _pooled_column(_stacked(data, members, fuse_intercepts), penalty, len(members))
+        column = _pooled_column(_stacked(problem, members), penalty, len(members))
         params[:, members] = column[:len(params)]
         params[0, members] += np.append(0.0, column[len(params):])  # beside 0 nothing is left where they are fused
     return params
@@ -175,22 +156,21 @@ def _pooled_column(data, penalty, n_members):
             return fit_pattern(data, np.arange(1 + data.n_features)[:, None]).params
         d = len(penalty.l1) - 1
         l2[1:1 + d] = _ALMOST_ZERO * np.mean(data.weights.T @ data.X[:, :d]**2) / 4
-    return _solve(data, objective.Penalty(l1, l2, np.zeros_like(l1)), TaskGraph.chain(1))
+    return _solve(Problem.build(data, TaskGraph.chain(1)), objective.Penalty(l1, l2, np.zeros_like(l1)))
 
 
-def _stacked(data, members, fuse_intercepts):
+def _stacked(problem, members):
     """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
+    data = problem.data
     columns = [getattr(data, name)[:, members].T.reshape(-1, 1) for name in ("signs", "weights", "offset")]
     X = np.tile(data.X, (len(members), 1))
-    if not fuse_intercepts:
+    if not problem.fuse_intercepts:
         X = np.hstack([X, np.repeat(np.eye(len(members))[:, 1:], data.n_rows, axis=0)])
     return objective.Data(X, *columns)
 
 
-def _solve(data, penalty, tasks):
-    from .newton import solve_newton
-
-    return solve_newton(data, penalty, tasks, tol=_TOL).params
+def _solve(problem, penalty):
+    return solve_newton(problem, penalty, tol=_TOL).params
 
 
 def _smallest_l1(slopes, fusion, tasks):
@@ -226,8 +206,7 @@ def _sets(tasks):
     In a chain these are its intervals, in a ring its arcs, elsewhere all sets.
     """
     t = tasks.n_tasks
-    ring = TaskGraph.ring(t).edges.tolist() if t > 2 else []
-    if {tuple(edge) for edge in tasks.edges.tolist()} <= {tuple(edge) for edge in ring}:
+    if np.isin(np.diff(tasks.edges, axis=1), [1, t - 1]).all():
         first, length = np.divmod(np.arange(t * t), t)
         return ((np.arange(t) - first[:, None]) % t <= length[:, None]).astype(float)
     if t > _ALL_SETS:
@@ -246,6 +225,8 @@ def _smallest_by_program(slopes, slack, fusion, tasks):
     Unknown are the slope of each edge, the slope of each task and the bound that is minimised, all in units of the
     largest slope.
     """
+    from scipy.optimize import linprog  # heavy, and seldom needed
+
     n_edges, t = tasks.edges.shape[0], tasks.n_tasks
     flow = np.zeros((t, n_edges))
     flow[tasks.edges[:, 0], np.arange(n_edges)] = 1.0

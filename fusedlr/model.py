@@ -1,18 +1,28 @@
 """Fused elastic-net logistic regression of several yes/no outcomes: the model a user builds and fits."""
 
+from __future__ import annotations
+
 import copy
 import warnings
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from . import checks, storage
+from .admm import solve_admm
 from .exceptions import ConvergenceWarning, OneClassWarning, SeparationWarning
-from .inputs import (aligned, check_index, check_max_iter, check_tol, factors_by_name, penalty_by_name, read_endog,
-                     read_exog, read_held_out, read_new_exog, read_ordered)
+from .formula import Formula, calling_environment
+from .grid import Grid
+from .inputs import (check_index, read_endog, read_exog, read_factors, read_held_out, read_new_exog, read_offset,
+                     read_ordered, read_penalty, read_weights)
+from .limits import PenaltyLimits, penalty_limits
+from .newton import solve_newton
 from .objective import Data, Penalty
+from .problem import Problem
 from .results import FusedLogitResults
 from .tasks import TaskGraph
+from .tuning import CVResults, fit_cv
 
 __all__ = ["FusedLogit"]
 
@@ -84,28 +94,30 @@ class FusedLogit:
     (4, 4)
     """
 
-    def __init__(self, endog, exog, tasks="chain", weights=None, offset=None, penalty_factors=None, standardize=False,
-                 fuse_intercepts=True):
+    def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
+                 penalty_factors: Any = None, standardize: bool = False, fuse_intercepts: bool = True) -> None:
         outcomes, design = read_endog(endog), read_exog(exog)
         _refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels
         self.exog_names, self.constant = design.names, design.constant
         self.index = design.index if outcomes.index is None else outcomes.index
-        self.tasks = _task_graph(tasks, outcomes.names)
-        self.standardize = _checked_flag("standardize", standardize)
-        self.fuse_intercepts = _checked_flag("fuse_intercepts", fuse_intercepts)
-        self.scale = _scale(design.X) if standardize else np.ones(design.X.shape[1])
-        self._data = Data.from_arrays(design.X / self.scale if standardize else design.X, outcomes.Y,
-                                      aligned("weights", weights, self.index, outcomes.names),
-                                      aligned("offset", offset, self.index, outcomes.names))
-        _refuse_weightless(self._data, outcomes.names)
-        self.penalty_factors = self._read_factors(penalty_factors)
-        self.formula = None
+        self.standardize = checks.flag("standardize", standardize)
+        weights = read_weights(weights, outcomes.Y, self.index, outcomes.names)
+        offset = read_offset(offset, outcomes.Y.shape, self.index, outcomes.names)
+        X = design.X
+        self.scale = _scale(X) if self.standardize else np.ones(X.shape[1])
+        if self.standardize:
+            X /= self.scale  # in place: the model's own copy
+        self.problem = Problem.build(Data.from_arrays(X, outcomes.Y, weights, offset),
+                                     _task_graph(tasks, outcomes.names),
+                                     read_factors(penalty_factors, self.exog_names[1:]),
+                                     checks.flag("fuse_intercepts", fuse_intercepts))
+        self.formula: Formula | None = None
 
     # ---- other ways to build a model --------------------------------------------------------------------------------
 
     @classmethod
-    def from_formula(cls, formula, data, **kwargs):
+    def from_formula(cls, formula: str, data: pd.DataFrame, **kwargs: Any) -> FusedLogit:
         """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
 
         Parameters
@@ -124,15 +136,14 @@ class FusedLogit:
         always there; ``0 +`` only makes a first factor keep all of its levels, which
         suits penalized fits.
         """
-        from .formula import Formula, calling_environment
-
         parsed = Formula(formula, data, calling_environment(depth=2))
         model = cls(parsed.endog, parsed.exog, **kwargs)
         model.formula = parsed.without_data()
         return model
 
     @classmethod
-    def from_ordered(cls, endog, exog, levels=None, fuse_intercepts=False, **kwargs):
+    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, fuse_intercepts: bool = False,
+                     **kwargs: Any) -> FusedLogit:
         """A model of one ordered outcome: one task "above this level" for each level but the last, in a chain.
 
         Parameters
@@ -162,7 +173,7 @@ class FusedLogit:
             outcome.index = exog.index
         return cls(outcome, exog, fuse_intercepts=fuse_intercepts, **kwargs)
 
-    def with_rows(self, rows):
+    def with_rows(self, rows: Any) -> FusedLogit:
         """The same model on some of the rows, in the order given; a row may come more than once.
 
         Names, labels and ``scale`` are kept, so that coefficients stay comparable.
@@ -173,75 +184,90 @@ class FusedLogit:
         """
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        model, data = copy.copy(self), self.data
-        model._data = Data(data.X[rows], data.signs[rows], data.weights[rows], data.offset[rows])
+        model = copy.copy(self)
+        model.problem = self.problem.rows(rows)
         model.index = None if self.index is None else self.index[rows]
         return model
 
-    def without_data(self):
+    def without_data(self) -> FusedLogit:
         """The same model without its data: names, labels and scale, enough to predict."""
-        model = copy.copy(self)
-        model._data = model.index = None
-        return model
+        return self.with_rows(np.zeros(0, dtype=int))
 
     # ---- what the model is about ------------------------------------------------------------------------------------
 
     @property
-    def data(self):
+    def data(self) -> Data:
         """What the solvers see, ``objective.Data``; features divided by ``scale``."""
-        if self._data is None:
+        if not self.has_data:
             raise ValueError("the data of this model were removed (remove_data, or a file saved without them); "
                              "build the model again from the data for this")
-        return self._data
+        return self.problem.data
 
     @property
-    def nobs(self):
+    def has_data(self) -> bool:
+        """Whether the rows are still there; see ``FusedLogitResults.remove_data``."""
+        return self.problem.data.n_rows > 0
+
+    @property
+    def tasks(self) -> TaskGraph:
+        """Which tasks are neighbours."""
+        return self.problem.tasks
+
+    @property
+    def penalty_factors(self) -> np.ndarray:
+        """What multiplies l1 and l2 of each feature, shape (d,)."""
+        return self.problem.penalty_factors
+
+    @property
+    def fuse_intercepts(self) -> bool:
+        """Whether fusion acts on the intercepts too."""
+        return self.problem.fuse_intercepts
+
+    @property
+    def nobs(self) -> int:
         """Rows with at least one observed label."""
         return int((self.data.weights > 0).any(axis=1).sum())
 
     @property
-    def endog(self):
+    def endog(self) -> pd.DataFrame:
         """Labels as 0, 1 and NaN where not observed, DataFrame (n, t)."""
         labels = np.where(self.data.weights > 0, self.data.signs > 0, np.nan)
         return pd.DataFrame(labels, self.index, self.endog_names)
 
     @property
-    def exog(self):
+    def exog(self) -> pd.DataFrame:
         """Features on the original scale, DataFrame (n, d); made anew at every call, so that X is held once only."""
         return pd.DataFrame(self.data.X * self.scale, self.index, self.exog_names[1:])
 
-    def design(self, exog):
+    def design(self, exog: Any) -> tuple[np.ndarray, pd.Index | None]:
         """Features of new rows on the original scale and in the model's order, (X, index); see ``predict``."""
         if self.formula is not None:
             exog = self.formula.design(exog)
         return read_new_exog(exog, self.exog_names[1:], self.constant)
 
-    def held_out(self, endog, exog):
-        """Other rows as the model sees its own: features on the original scale (m, d), labels 0, 1 and NaN (m, t)."""
+    def held_out(self, endog: Any, exog: Any) -> tuple[np.ndarray, np.ndarray, pd.Index | None]:
+        """Other rows as the model sees its own: features on the original scale, labels 0, 1 and NaN, row labels."""
         X, index = self.design(exog)
         Y = read_held_out(endog, self.endog_names, self.labels)
         if len(Y) != len(X):
             raise ValueError(f"endog must have one row for each of the {len(X)} rows of exog, found {len(Y)}")
         check_index(endog.index if isinstance(endog, (pd.DataFrame, pd.Series)) else None, index, "exog")
-        return X, Y
+        return X, Y, index
 
-    def penalty(self, l1, l2, fusion):
+    def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
-        values = [penalty_by_name(name, value, self.exog_names, needs_intercept)
-                  for name, value, needs_intercept in (("l1", l1, False), ("l2", l2, False),
-                                                       ("fusion", fusion, self.fuse_intercepts))]
-        penalty = Penalty.from_values(*values, len(self.exog_names) - 1, self.penalty_factors)
-        return penalty if self.fuse_intercepts else _with_free_intercepts(penalty, by_row=np.ndim(values[2]) > 0)
+        given = {"l1": (l1, False), "l2": (l2, False), "fusion": (fusion, self.fuse_intercepts)}
+        return self.problem.penalty(*(read_penalty(name, value, self.exog_names, intercept)
+                                      for name, (value, intercept) in given.items()))
 
-    def penalty_limits(self):
-        """Penalties beyond which nothing changes; see ``tuning.penalty_limits``."""
-        from .tuning import penalty_limits
-
-        return penalty_limits(self.data, self.tasks, self.penalty_factors, fuse_intercepts=self.fuse_intercepts)
+    def penalty_limits(self) -> PenaltyLimits:
+        """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal."""
+        return penalty_limits(self.problem)
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, l1, l2, fusion, method="newton", tol=1e-6, max_iter=None):
+    def fit(self, l1: Any, l2: Any, fusion: Any, method: str = "newton", tol: float = 1e-6,
+            max_iter: int | None = None) -> FusedLogitResults:
         """Fit at one set of penalties.
 
         Parameters
@@ -269,17 +295,16 @@ class FusedLogit:
         OneClassWarning
             All observed labels of a task are the same.
         """
-        solve = _solver(method)
-        check_tol(tol)
-        check_max_iter(max_iter)
+        method = checks.word("method", method, SOLVERS)
+        tol, limit = _stopping(tol, max_iter)
         penalty = self.penalty(l1, l2, fusion)
         _warn_one_class(self)
-        limit = {} if max_iter is None else {"max_iter": int(max_iter)}
-        solution = solve(self.data, penalty, self.tasks, tol=tol, **limit)
+        solution = SOLVERS[method](self.problem, penalty, tol=tol, **limit)
         _warn_status(solution, tol)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, tol)
 
-    def fit_grid(self, l1, l2, fusion, tol=1e-6, max_iter=None, progress=False):
+    def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
+                 progress: bool = False) -> Grid:
         """Fit at every combination of the penalties given, each from where the last one ended.
 
         Parameters
@@ -287,20 +312,19 @@ class FusedLogit:
         l1, l2, fusion : sequence of float
         tol, max_iter : as for ``fit``
         progress : bool
-            Show a progress bar, where tqdm is installed and a terminal is watching.
+            Show a progress bar on a terminal where tqdm is installed.
 
         Returns
         -------
         Grid
         """
-        from .grid import Grid
-
-        check_tol(tol)
-        check_max_iter(max_iter)
+        tol, limit = _stopping(tol, max_iter)
         _warn_one_class(self)
-        return Grid(self, l1, l2, fusion, tol=tol, max_iter=max_iter, progress=progress)
+        return Grid(self, l1, l2, fusion, tol=tol, progress=progress, **limit)
 
-    def fit_cv(self, folds=5, rule="min", metric="logloss", seed=0, **options):
+    def fit_cv(self, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
+               l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int = 1,
+               progress: bool = True) -> CVResults:
         """Choose the penalties by cross-validation or an information criterion, and fit there.
 
         Parameters
@@ -312,41 +336,80 @@ class FusedLogit:
         metric : "logloss" or "error"
         seed : int
             Draws the folds.
-        **options
-            ``l1``, ``l2`` and ``fusion`` (lists; chosen for you where left out), ``by``
-            ("cv", "aic" or "bic"), ``tol``, ``n_jobs`` and ``progress``; see ``tuning.fit_cv``.
+        l1, l2, fusion : float or sequence of float, optional
+            The grid; chosen to suit the data where left out.
+        by : "cv", "aic" or "bic"
+            Cross-validation, or an information criterion of the fits on all rows.
+        tol : float
+            Relative duality gap of every fit.
+        n_jobs : int
+            Number of processes; the numbers do not depend on it.
+        progress : bool
+            Show a progress bar on a terminal where tqdm is installed.
 
         Returns
         -------
         CVResults
         """
-        from .tuning import fit_cv
+        return fit_cv(self, folds, rule, metric, seed, l1, l2, fusion, by, tol, n_jobs, progress)
 
-        return fit_cv(self, folds=folds, rule=rule, metric=metric, seed=seed, **options)
+    # ---- keeping it -------------------------------------------------------------------------------------------------
 
-    def _read_factors(self, factors):
-        if factors is None:
-            return None
-        features = self.exog_names[1:]
-        # Borrow the check that every fit would make, so that a mistake shows at once.
-        Penalty.from_values(0, 0, 0, len(features), factors_by_name(factors, features))
-        return np.array(factors_by_name(factors, features), dtype=float)
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
+        """Everything the model is, as plain values and as arrays by name; ``from_state`` takes them back."""
+        page = {"endog_names": self.endog_names, "exog_names": self.exog_names, "labels": self.labels,
+                "task_names": self.tasks.names, "constant": self.constant, "standardize": self.standardize,
+                "fuse_intercepts": self.fuse_intercepts,
+                "formula": None if self.formula is None else self.formula.state()}
+        arrays = {"scale": self.scale, "edges": self.tasks.edges, "edge_weights": self.tasks.weights,
+                  "penalty_factors": self.penalty_factors}
+        if self.has_data and not remove_data:
+            data = self.data
+            arrays.update(X=data.X, signs=data.signs.astype(np.int8), weights=data.weights, offset=data.offset)
+            arrays.update({} if self.index is None else {"index": _index_array(self.index)})
+        return page, arrays
 
-    def __repr__(self):
-        rows = "data removed" if self._data is None else f"{self._data.n_rows} rows"
+    @classmethod
+    def from_state(cls, page: dict, arrays: dict, formula: bool = False) -> FusedLogit:
+        """A model from what ``state`` gave; its formula, which is code, only where asked for."""
+        model = cls.__new__(cls)
+        model.endog_names, model.exog_names = storage.names(page["endog_names"]), storage.names(page["exog_names"])
+        model.labels = [tuple(pair) for pair in page["labels"]]
+        model.constant, model.standardize, model.scale = page["constant"], page["standardize"], arrays["scale"]
+        model.formula = Formula.from_state(page["formula"]) if formula and page["formula"] else None
+        model.index = pd.Index(arrays["index"]) if "index" in arrays else None
+        edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
+        model.problem = Problem.build(_stored_data(arrays, len(model.exog_names) - 1, len(model.endog_names)),
+                                      TaskGraph(edges, len(model.endog_names), page["task_names"]),
+                                      arrays.get("penalty_factors"), page.get("fuse_intercepts", True))
+        return model
+
+    def __repr__(self) -> str:
+        rows = f"{self.problem.data.n_rows} rows" if self.has_data else "data removed"
         return f"<FusedLogit: {len(self.endog_names)} tasks, {len(self.exog_names) - 1} features, {rows}>"
 
 
-def _solver(method):
-    if method == "newton":
-        from .newton import solve_newton
+SOLVERS = {"newton": solve_newton, "admm": solve_admm}
 
-        return solve_newton
-    if method == "admm":
-        from .admm import solve_admm
 
-        return solve_admm
-    raise ValueError(f"method must be 'newton' or 'admm', found {method!r}")
+def _stopping(tol, max_iter):
+    """A tolerance, and the limit on steps where the user gave one."""
+    tol = checks.tolerance("tol", tol, "it is a relative duality gap such as 1e-6")
+    if max_iter is None:
+        return tol, {}
+    return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, way_out="None takes the solver's own limit")}
+
+
+def _index_array(index):
+    """Row labels as numbers or dates; as text where they are anything else."""
+    values = index.to_numpy()
+    return values if values.dtype.kind in "iufbM" else index.map(str).to_numpy().astype("U")
+
+
+def _stored_data(arrays, n_features, n_tasks):
+    if "X" not in arrays:
+        return Data(np.zeros((0, n_features)), *np.zeros((3, 0, n_tasks)))
+    return Data(arrays["X"], arrays["signs"].astype(float), arrays["weights"], arrays["offset"])
 
 
 def _refuse_other_rows(outcomes, design):
@@ -356,13 +419,6 @@ def _refuse_other_rows(outcomes, design):
     check_index(outcomes.index, design.index, "exog")
 
 
-def _refuse_weightless(data, names):
-    empty = [name for name, column in zip(names, data.weights.T) if not column.any()]
-    if empty:
-        raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; "
-                         "drop these tasks")
-
-
 def _task_graph(tasks, names):
     # Names that are numbers are left out: in an edge they could not be told from positions.
     graph = TaskGraph.build(tasks, len(names), names if all(isinstance(name, str) for name in names) else None)
@@ -370,20 +426,6 @@ def _task_graph(tasks, names):
         raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {list(names)}; "
                          "names and their order must be the same")
     return graph
-
-
-def _checked_flag(name, flag):
-    if not isinstance(flag, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, found {flag!r}")
-    return bool(flag)
-
-
-def _with_free_intercepts(penalty, by_row):
-    """The same penalties without fusion of the intercepts; a vector (``by_row``) must say so itself."""
-    if by_row and penalty.fusion[0] != 0:
-        raise ValueError(f"fusion of const (the first number) must be 0 in a model with fuse_intercepts=False, found "
-                         f"{penalty.fusion[0]:g}; build the model with fuse_intercepts=True to fuse intercepts too")
-    return replace(penalty, fusion=np.append(0.0, penalty.fusion[1:]))
 
 
 def _scale(X):

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 __all__ = ["Data", "Penalty", "Solution", "gradient", "linear_predictor", "loss", "loss_derivatives", "objective",
-           "penalty_value", "gap_scale"]
+           "penalty_value", "pointwise_curvature", "pointwise_loss", "sigmoid", "gap_scale"]
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,30 @@ class Data:
 
     @classmethod
     def from_arrays(cls, X, Y, weights=None, offset=None):
-        """Check and complete arrays.
+        """Complete arrays that were checked before (``inputs`` checks what users hand in).
 
         Parameters
         ----------
         X : array_like, shape (n, d)
+            Kept as it is where it is an array of floats in C order.
         Y : array_like, shape (n, t) or (n,)
             0, 1, or NaN where the label is not observed.
         weights, offset : array_like, shape (n,) or (n, t), optional
         """
-        X = _checked_matrix("exog", X)
-        Y = _checked_labels(Y, X.shape[0])
-        weights = _per_observation("weights", weights, Y.shape, 1.0)
-        if (weights < 0).any():
-            raise ValueError(f"weights must not be negative, found {weights.min():g}")
-        observed = ~np.isnan(Y)
-        weights = np.where(observed, weights, 0.0)
-        if not weights.any():
-            raise ValueError("weights are all zero, or no label of endog is observed: nothing to fit")
-        return cls(X, np.where(Y == 0, -1.0, 1.0), weights, _per_observation("offset", offset, Y.shape, 0.0))
+        Y = np.asarray(Y, dtype=float)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        weights = np.where(np.isnan(Y), 0.0, _per_observation(weights, Y.shape, 1.0))
+        return cls(np.ascontiguousarray(X, dtype=float), np.where(Y == 0, -1.0, 1.0), weights,
+                   _per_observation(offset, Y.shape, 0.0))
+
+    def rows(self, rows):
+        """Some of the rows, in the order given; a row may come more than once."""
+        return Data(self.X[rows], self.signs[rows], self.weights[rows], self.offset[rows])
+
+    @property
+    def row_weights(self):
+        """How often each row counts, by the largest weight of its tasks, shape (n,); rows are the independent units."""
+        return self.weights.max(axis=1)
 
     @property
     def n_rows(self):
@@ -94,7 +99,7 @@ class Penalty:
 
     @classmethod
     def from_values(cls, l1, l2, fusion, n_features, penalty_factors=None):
-        """Check numbers or vectors and spread them over the rows.
+        """Spread numbers or vectors over the rows.
 
         Parameters
         ----------
@@ -103,12 +108,9 @@ class Penalty:
         penalty_factors : array_like, shape (d,), optional
             Multiplies l1 and l2 of a feature; fusion is not touched.
         """
-        rows = [_per_row(name, value, n_features) for name, value in (("l1", l1), ("l2", l2), ("fusion", fusion))]
-        if penalty_factors is not None:
-            factors = _checked_factors(penalty_factors, n_features)
-            rows[0][1:] *= factors
-            rows[1][1:] *= factors
-        return cls(*rows)
+        factors = np.append(0.0, np.ones(n_features) if penalty_factors is None else penalty_factors)
+        l1, l2, fusion = (_per_row(value, n_features) for value in (l1, l2, fusion))
+        return cls(l1 * factors, l2 * factors, fusion)
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class Solution:
     params : ndarray, shape (1 + d, t)
     objective : float
     gap : float
-        Relative duality gap by the solver's own account; ``optimality.certify`` is the referee.
+        Relative duality gap that the solver computed itself; ``optimality.certify`` is the referee.
     status : str
         "optimal", "separated" or "not_converged".
     iterations : int
@@ -141,17 +143,31 @@ def linear_predictor(data, params):
     return data.offset + params[0] + data.X @ params[1:]
 
 
+def pointwise_loss(margin):
+    """log(1 + exp(-margin)) of margins of any size and shape; the margin is sign times linear predictor."""
+    return np.logaddexp(0.0, -margin)
+
+
+def sigmoid(linear):
+    """Probability of yes at linear predictors of any size and shape, 1 / (1 + exp(-linear))."""
+    small = np.exp(-np.abs(linear))
+    return np.where(linear < 0, small, 1.0) / (1.0 + small)
+
+
 def loss(data, linear):
-    """Weighted negative log-likelihood at a linear predictor; exact for margins of any size."""
-    return float(np.sum(data.weights * np.logaddexp(0.0, -data.signs * linear)))
+    """Weighted negative log-likelihood at a linear predictor."""
+    return float(np.sum(data.weights * pointwise_loss(data.signs * linear)))
+
+
+def pointwise_curvature(linear):
+    """p (1 - p) with p the sigmoid of linear predictors of any size and shape, without cancellation."""
+    small = np.exp(-np.abs(linear))
+    return small / (1.0 + small) ** 2
 
 
 def loss_derivatives(data, linear):
     """First and second derivative of the loss in each linear predictor, both (n, t)."""
-    margin = data.signs * linear
-    small = np.exp(-np.abs(margin))
-    miss = np.where(margin > 0, small, 1.0) / (1.0 + small)
-    return -data.weights * data.signs * miss, data.weights * small / (1.0 + small) ** 2
+    return -data.weights * data.signs * sigmoid(-data.signs * linear), data.weights * pointwise_curvature(linear)
 
 
 def gradient(data, residual):
@@ -179,70 +195,10 @@ def gap_scale(data, value):
     return max(value, 1e-3 * loss(data, data.offset))
 
 
-def _checked_matrix(name, values):
-    try:
-        array = np.array(values, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a matrix of numbers: {error}") from None
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must have rows and columns, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, found nan or inf in {int((~np.isfinite(array)).any(axis=1).sum())} rows; "
-                         "drop or impute these rows")
-    return array
+def _per_observation(values, shape, default):
+    array = np.asarray(default if values is None else values, dtype=float)
+    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape))
 
 
-def _checked_labels(Y, n_rows):
-    Y = np.array(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if Y.ndim != 2 or 0 in Y.shape or Y.shape[0] != n_rows:
-        raise ValueError(f"endog must have one row for each of the {n_rows} rows of exog, found shape {Y.shape}")
-    strangers = np.setdiff1d(Y[~np.isnan(Y)], [0.0, 1.0])
-    if strangers.size:
-        raise ValueError(f"endog must hold 0, 1 or nan (not observed), found {strangers[:3].tolist()}")
-    return Y
-
-
-def _per_observation(name, values, shape, default):
-    if values is None:
-        return np.full(shape, default)
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold numbers, found {type(values).__name__}") from None
-    if array.shape == shape[:1]:
-        array = np.repeat(array[:, None], shape[1], axis=1)
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape[:1]} or {shape}, found {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, found nan or inf")
-    return np.ascontiguousarray(array)
-
-
-def _per_row(name, value, n_features):
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or one number for each row of params, found {value!r}") from None
-    if array.ndim == 0:
-        array = np.full(1 + n_features, float(array))
-        array[0] = 0.0 if name != "fusion" else array[0]
-    if array.shape != (1 + n_features,):
-        raise ValueError(f"{name} must be a number or {1 + n_features} numbers (const first), found shape {array.shape}")
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{name} must be finite and not negative, found {array[~(array >= 0) | ~np.isfinite(array)][0]:g}")
-    if name != "fusion" and array[0] != 0:
-        raise ValueError(f"{name} of const (the first number) must be 0: intercepts are not shrunk, found {array[0]:g}")
-    return array
-
-
-def _checked_factors(factors, n_features):
-    try:
-        array = np.array(factors, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"penalty_factors must hold numbers, found {factors!r}") from None
-    if array.shape != (n_features,):
-        raise ValueError(f"penalty_factors must hold one number for each of {n_features} features, found shape {array.shape}")
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"penalty_factors must be finite and not negative, found {array.min():g}")
-    return array
+def _per_row(value, n_features):
+    return np.array(np.broadcast_to(np.asarray(value, dtype=float), 1 + n_features))

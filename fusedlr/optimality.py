@@ -29,10 +29,9 @@ from itertools import product
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import linprog
 from scipy.special import xlogy
 
-from .objective import gap_scale, gradient, linear_predictor, loss, loss_derivatives, objective
+from .objective import gap_scale, gradient, linear_predictor, loss, loss_derivatives, objective, sigmoid
 
 __all__ = ["Certificate", "certify", "kkt_violation"]
 
@@ -71,21 +70,21 @@ class Certificate:
     kind: str
 
 
-def certify(data, params, penalty, tasks):
+def certify(problem, params, penalty):
     """Judge a point: duality gap and distance to the optimality conditions.
 
     Parameters
     ----------
-    data : objective.Data
+    problem : problem.Problem
     params : ndarray, shape (1 + d, t)
         Any finite point, intercepts in row 0.
     penalty : objective.Penalty
-    tasks : TaskGraph
 
     Returns
     -------
     Certificate
     """
+    data, tasks = problem.data, problem.tasks
     penalty = _without_idle_fusion(penalty, tasks)
     linear = linear_predictor(data, params)
     slopes = gradient(data, loss_derivatives(data, linear)[0])
@@ -120,10 +119,10 @@ def kkt_violation(params, gradient, penalty, tasks):
         Largest Euclidean residual over rows; 0 at the minimiser.
     """
     sides = np.sign(tasks.differences(params))
-    reach = penalty.fusion[:, None] * tasks.weights
-    pinned = penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params) + _spread(reach * sides, tasks)
+    bound = penalty.fusion[:, None] * tasks.weights
+    pinned = penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params) + _spread(bound * sides, tasks)
     free_size = np.where(params == 0, penalty.l1[:, None], 0.0)
-    rest = _least_rest(-gradient - pinned, free_size, np.where(sides == 0, reach, 0.0), tasks)
+    rest = _least_rest(-gradient - pinned, free_size, np.where(sides == 0, bound, 0.0), tasks)
     return float(np.sqrt(np.square(rest).sum(axis=1).max()))
 
 
@@ -151,9 +150,7 @@ def _lower_bound(data, linear, penalty, tasks, groups):
 
 def _miss(data, linear):
     """Probability of the other label: the dual point that belongs to a linear predictor."""
-    margin = data.signs * linear
-    small = np.exp(-np.abs(margin))
-    return np.where(margin > 0, small, 1.0) / (1.0 + small)
+    return sigmoid(-data.signs * linear)
 
 
 # Equalities that a dual point should meet.
@@ -227,25 +224,12 @@ def _pattern_groups(params, penalty, tasks):
     """Tied groups in rows without ridge that are non-zero or free: their slopes at a minimiser."""
     rows = np.flatnonzero((penalty.l2 == 0) & ((penalty.l1 == 0) | params.any(axis=1)))
     values, fused = params[rows], penalty.fusion[rows, None] > 0
-    row, member = _split_labels(rows, _tied_labels(values, fused, tasks))
+    row, member = _split_labels(rows, tasks.groups((tasks.differences(values) == 0) & fused))
     slopes = (penalty.l1[:, None] * np.sign(params)
               + _spread(penalty.fusion[:, None] * tasks.weights * np.sign(tasks.differences(params)), tasks))
     keep = (penalty.l1[row] == 0) | (params[row, member.argmax(axis=1)] != 0)
     row, member = row[keep], member[keep]
     return _Groups(row, member, np.where(member, slopes[row], 0.0).sum(axis=1))
-
-
-def _tied_labels(values, fused, tasks):
-    """Label of the tied group of each entry of each row."""
-    label = np.tile(np.arange(tasks.n_tasks), (len(values), 1))
-    tied = (tasks.differences(values) == 0) & fused
-    while True:
-        before = label.copy()
-        for (j, k), joined in zip(tasks.edges, tied.T):
-            low = np.minimum(label[:, j], label[:, k])
-            label[joined, j] = label[joined, k] = low[joined]
-        if np.array_equal(label, before):
-            return label
 
 
 def _split_labels(rows, label):
@@ -357,14 +341,14 @@ def _soft(c, size):
     return np.sign(c) * np.maximum(np.abs(c) - size, 0.0)
 
 
-def _least_rest(c, size, reach, tasks):
-    """What no split can carry: c - u - D'v of least norm over abs(u) <= size, abs(v) <= reach.
+def _least_rest(c, size, bound, tasks):
+    """What no split can carry: c - u - D'v of least norm over abs(u) <= size, abs(v) <= bound.
 
     Parameters
     ----------
     c, size : ndarray, shape (rows, t)
-        ``size`` does not vary among tasks joined by edges of positive reach.
-    reach : ndarray, shape (rows, n_edges)
+        ``size`` does not vary among tasks joined by edges of positive bound.
+    bound : ndarray, shape (rows, n_edges)
 
     Returns
     -------
@@ -372,45 +356,45 @@ def _least_rest(c, size, reach, tasks):
         The rest of an explicit split, so its norm is never below the least one.
     """
     rest = _soft(c, size)
-    hard = np.flatnonzero(rest.any(axis=1) & (reach > 0).any(axis=1))
+    hard = np.flatnonzero(rest.any(axis=1) & (bound > 0).any(axis=1))
     if len(hard) and tasks.is_chain:
-        carried = _chain_carries(c[hard], size[hard], reach[hard])
+        carried = _chain_carries(c[hard], size[hard], bound[hard])
         rest[hard[carried]] = 0.0
         hard = hard[~carried]
     if len(hard):
         solve = _chain_multipliers if tasks.is_chain else _graph_multipliers
-        reach = reach[hard]
-        v = np.clip(solve(c[hard], size[hard], reach, tasks), -reach, reach)
+        bound = bound[hard]
+        v = np.clip(solve(c[hard], size[hard], bound, tasks), -bound, bound)
         rest[hard] = _soft(c[hard] - _spread(v, tasks), size[hard])
     return rest
 
 
-def _chain_carries(c, size, reach):
+def _chain_carries(c, size, bound):
     """Which rows of a chain have a split without rest: an interval of multipliers is left at every edge."""
     low, high, possible = np.zeros(len(c)), np.zeros(len(c)), np.ones(len(c), dtype=bool)
-    for k, limit in enumerate([*reach.T, 0.0]):
+    for k, limit in enumerate([*bound.T, 0.0]):
         low, high = np.maximum(low + c[:, k] - size[:, k], -limit), np.minimum(high + c[:, k] + size[:, k], limit)
         possible &= low <= high
     return possible
 
 
-def _chain_multipliers(c, size, reach, tasks):
+def _chain_multipliers(c, size, bound, tasks):
     """Exact multipliers on a chain, by total-variation denoising of every row at once.
 
     Johnson's dynamic program (2013). Going along the chain, the derivative of the best
-    cost so far is piecewise linear and increasing; the next edge clips it to its reach, at
+    cost so far is piecewise linear and increasing; the next edge clips it to its bound, at
     ``low`` and ``high``. Going back, each value is the next one clipped to that interval.
     The lasso needs no place in it: soft-thresholding afterwards gives the same rest.
     """
-    reach = np.minimum(reach, 2.0 * np.abs(c).sum(axis=1, keepdims=True))  # no multiplier is larger
+    bound = np.minimum(bound, 2.0 * np.abs(c).sum(axis=1, keepdims=True))  # no multiplier is larger
     knots = _Knots(c[:, 0], c.shape[1])
-    low, high = np.empty_like(reach), np.empty_like(reach)
-    for k in range(reach.shape[1]):
-        low[:, k], high[:, k] = knots.clip(reach[:, k])
-        knots.add(c[:, k + 1], reach[:, k])
+    low, high = np.empty_like(bound), np.empty_like(bound)
+    for k in range(bound.shape[1]):
+        low[:, k], high[:, k] = knots.clip(bound[:, k])
+        knots.add(c[:, k + 1], bound[:, k])
     denoised = np.empty_like(c)
     denoised[:, -1] = knots.root()
-    for k in reversed(range(reach.shape[1])):
+    for k in reversed(range(bound.shape[1])):
         denoised[:, k] = np.clip(denoised[:, k + 1], low[:, k], high[:, k])
     return np.cumsum(c - denoised, axis=1)[:, :-1]
 
@@ -455,23 +439,23 @@ class _Knots:
             knot[going] -= 1
         return piece, knot
 
-    def clip(self, reach):
-        """Clip every function to [-reach, reach]; the two places where it starts and ends."""
-        rising, start = self.crossing(-reach)
-        falling, end = self.crossing_from_right(reach, start)
-        low, high = (-reach - rising[:, 1]) / rising[:, 0], (reach - falling[:, 1]) / falling[:, 0]
+    def clip(self, bound):
+        """Clip every function to [-bound, bound]; the two places where it starts and ends."""
+        rising, start = self.crossing(-bound)
+        falling, end = self.crossing_from_right(bound, start)
+        low, high = (-bound - rising[:, 1]) / rising[:, 0], (bound - falling[:, 1]) / falling[:, 0]
         self.left, self.right = start - 1, end + 1
         self.place[self.rows, self.left], self.place[self.rows, self.right] = low, high
-        flat = np.zeros_like(reach)
-        self.bend[self.rows, self.left] = rising - np.column_stack([flat, -reach])
-        self.bend[self.rows, self.right] = np.column_stack([flat, reach]) - falling
+        flat = np.zeros_like(bound)
+        self.bend[self.rows, self.left] = rising - np.column_stack([flat, -bound])
+        self.bend[self.rows, self.right] = np.column_stack([flat, bound]) - falling
         return low, high
 
-    def add(self, centre, reach):
+    def add(self, centre, bound):
         """Add x - centre, after a clip."""
         one = np.ones_like(centre)
-        self.first = np.column_stack([one, -centre - reach])
-        self.last = np.column_stack([one, -centre + reach])
+        self.first = np.column_stack([one, -centre - bound])
+        self.last = np.column_stack([one, -centre + bound])
 
     def root(self):
         """Where every function is 0."""
@@ -479,7 +463,7 @@ class _Knots:
         return -piece[:, 1] / piece[:, 0]
 
 
-def _graph_multipliers(c, size, reach, tasks):
+def _graph_multipliers(c, size, bound, tasks):
     """Multipliers on any graph: accelerated projected gradient with restarts, all rows at once.
 
     A row leaves when its own small duality gap is at rounding level. A few rows may be
@@ -487,29 +471,29 @@ def _graph_multipliers(c, size, reach, tasks):
     """
     D = _incidence(tasks)
     step = 1.0 / np.linalg.eigvalsh(D.T @ D)[-1]
-    done = np.zeros_like(reach)
+    done = np.zeros_like(bound)
     going = np.arange(len(c))
-    v, ahead, pace = done.copy(), done.copy(), np.ones((len(c), 1))
+    v, ahead, momentum = done.copy(), done.copy(), np.ones((len(c), 1))
     for i in range(_SPLIT_STEPS):
-        new = np.clip(ahead + step * _soft(c - ahead @ D, size) @ D.T, -reach, reach)
-        turn = ((ahead - new) * (new - v)).sum(axis=1, keepdims=True) > 0
-        pace = np.where(turn, 1.0, pace)
-        faster = 0.5 + np.sqrt(0.25 + pace**2)
-        ahead, v, pace = new + np.where(turn, 0.0, (pace - 1.0) / faster) * (new - v), new, faster
+        new = np.clip(ahead + step * _soft(c - ahead @ D, size) @ D.T, -bound, bound)
+        restart = ((ahead - new) * (new - v)).sum(axis=1, keepdims=True) > 0
+        momentum = np.where(restart, 1.0, momentum)
+        larger = 0.5 + np.sqrt(0.25 + momentum**2)
+        ahead, v, momentum = new + np.where(restart, 0.0, (momentum - 1.0) / larger) * (new - v), new, larger
         if i % 10 == 9 or i == _SPLIT_STEPS - 1:
             done[going] = v
-            keep = _split_gap(c, v, size, reach, D) > 1e-14 * np.square(c).sum(axis=1)
-            going, c, size, reach, v, ahead, pace = (x[keep] for x in (going, c, size, reach, v, ahead, pace))
+            keep = _split_gap(c, v, size, bound, D) > 1e-14 * np.square(c).sum(axis=1)
+            going, c, size, bound, v, ahead, momentum = (x[keep] for x in (going, c, size, bound, v, ahead, momentum))
             if not len(going):
                 break
     return done
 
 
-def _split_gap(c, v, size, reach, D):
+def _split_gap(c, v, size, bound, D):
     """By how much half the squared rest may exceed its least value, for each row."""
     rest = _soft(c - v @ D, size)
     slope = rest @ D.T
-    return (np.abs(slope) * reach - slope * v).sum(axis=1)
+    return (np.abs(slope) * bound - slope * v).sum(axis=1)
 
 
 # The gauge: by how much slopes must shrink until lasso and fusion carry them.
@@ -527,12 +511,7 @@ def _largest_gauge(slopes, penalty, tasks):
 
 
 def _few_subsets(tasks):
-    return tasks.n_tasks <= _SUBSET_TASKS or tasks.is_chain or _is_ring(tasks)
-
-
-def _is_ring(tasks):
-    t = tasks.n_tasks
-    return {tuple(edge) for edge in tasks.edges.tolist()} == {(k, k + 1) for k in range(t - 1)} | {(0, t - 1)}
+    return tasks.n_tasks <= _SUBSET_TASKS or tasks.is_chain or tasks.is_ring
 
 
 def _subset_gauge(c, l1, fusion, tasks):
@@ -556,7 +535,7 @@ def _subset_gauge(c, l1, fusion, tasks):
 def _subsets(tasks):
     """Indicators of the subsets of tasks that matter, shape (subsets, t)."""
     t = tasks.n_tasks
-    if t > 4 and (tasks.is_chain or _is_ring(tasks)):
+    if t > 4 and (tasks.is_chain or tasks.is_ring):
         starts = [(j, m) for j, m in product(range(t), range(1, t + 1)) if j + m <= t or not tasks.is_chain]
         position = np.arange(t)
         return np.array([(position - j) % t < m for j, m in starts], dtype=float)
@@ -571,17 +550,19 @@ def _program_gauge(c, l1, fusion, tasks):
     return max([1.0, *(_row_gauge(c[i], l1[i], fusion[i] * tasks.weights, tasks) for i in hard)])
 
 
-def _row_gauge(c, l1, reach, tasks):
-    """Least s with c = u + D'v, abs(u) <= s * l1, abs(v) <= s * reach; read off the split itself."""
+def _row_gauge(c, l1, bound, tasks):
+    """Least s with c = u + D'v, abs(u) <= s * l1, abs(v) <= s * bound; read off the split itself."""
+    from scipy.optimize import linprog  # heavy, and seldom needed
+
     D, scale = _incidence(tasks), np.abs(c).max()
     edges, t = D.shape
     bounds = np.vstack([np.hstack([-D.T, np.full((t, 1), -l1)]), np.hstack([D.T, np.full((t, 1), -l1)]),
-                        np.hstack([np.eye(edges), -reach[:, None]]), np.hstack([-np.eye(edges), -reach[:, None]])])
+                        np.hstack([np.eye(edges), -bound[:, None]]), np.hstack([-np.eye(edges), -bound[:, None]])])
     limits = np.concatenate([-c / scale, c / scale, np.zeros(2 * edges)])
     answer = linprog(np.append(np.zeros(edges), 1.0), A_ub=bounds, b_ub=limits,
                      bounds=[(None, None)] * edges + [(0, None)], method="highs")
     if answer.x is None:
         return np.inf
     v = answer.x[:-1] * scale
-    need = [(np.abs(v) / reach).max(initial=0.0)]
+    need = [(np.abs(v) / bound).max(initial=0.0)]
     return max(need + ([np.abs(c - v @ D).max() / l1] if l1 > 0 else []))

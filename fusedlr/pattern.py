@@ -5,14 +5,18 @@ stands in each place of ``params``, or -1 for a zero. Places with the same numbe
 their value, so p numbers 0 ... p - 1 describe a logistic regression with p parameters.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from . import objective
+from .objective import Data
+from .tasks import TaskGraph
 
-__all__ = ["PatternFit", "clustered_cov", "fit_pattern"]
+__all__ = ["PatternFit", "clustered_cov", "fit_pattern", "pattern_of"]
 
 # Added to the curvature of values that have no finite best, so that numbers come back.
 RIDGE = 1e-2
@@ -47,12 +51,30 @@ class PatternFit:
     collinear: np.ndarray
 
     @property
-    def params(self):
+    def params(self) -> np.ndarray:
         """Coefficients, shape (1 + d, t)."""
-        return _spread(self.pattern, self.values)
+        return _in_places(self.pattern, self.values)
 
 
-def fit_pattern(data, pattern):
+def pattern_of(params: np.ndarray, tasks: TaskGraph) -> np.ndarray:
+    """Zeros and ties of fitted coefficients.
+
+    Returns
+    -------
+    ndarray of int, shape (1 + d, t)
+        The number of the distinct value in each place of ``params``, counted from 0
+        through the rows; -1 for a coefficient that is zero. An intercept that happens
+        to be zero is a value like any other, because intercepts are not shrunk.
+    """
+    keys = tasks.tied(params) + params.shape[1] * np.arange(params.shape[0])[:, None]
+    chosen = params != 0
+    chosen[0] = True
+    pattern = np.full(params.shape, -1)
+    pattern[chosen] = np.unique(keys[chosen], return_inverse=True)[1]
+    return pattern
+
+
+def fit_pattern(data: Data, pattern: np.ndarray) -> PatternFit:
     """Maximise the likelihood over the values of a pattern, by Newton's method.
 
     Where the data are separated the likelihood keeps rising along some direction: the
@@ -68,11 +90,11 @@ def fit_pattern(data, pattern):
     cov, collinear = _inverse(curvature)
     vague = unbounded | collinear
     cov[vague] = cov[:, vague] = np.nan
-    llf = -objective.loss(data, objective.linear_predictor(data, _spread(pattern, values)))
+    llf = -objective.loss(data, objective.linear_predictor(data, _in_places(pattern, values)))
     return PatternFit(pattern, values, cov, llf, unbounded, collinear & ~unbounded)
 
 
-def clustered_cov(data, fit):
+def clustered_cov(data: Data, fit: PatternFit) -> np.ndarray:
     """Covariance of the values when labels of the same row depend on each other in any way (a sandwich), shape (p, p).
 
     Rows are taken as independent. A weight counts its row as often, by the largest weight
@@ -83,13 +105,13 @@ def clustered_cov(data, fit):
     for k in range(data.n_tasks):
         rows = np.flatnonzero(fit.pattern[:, k] >= 0)
         scores[:, fit.pattern[rows, k]] += first[:, k, None] * _columns(data, rows)
-    times = data.weights.max(axis=1)
+    times = data.row_weights
     scores = scores[times > 0] / np.sqrt(times[times > 0])[:, None]
     bread = np.nan_to_num(fit.cov)
     return np.where(np.isnan(fit.cov), np.nan, bread @ (scores.T @ scores) @ bread)
 
 
-def _spread(pattern, values):
+def _in_places(pattern, values):
     return np.where(pattern >= 0, np.append(values, 0.0)[pattern], 0.0)
 
 
@@ -121,7 +143,7 @@ def _unit(curvature):
 def _descend(data, pattern, values, step, ridge):
     """Go along ``step``, halved until the penalized loss no longer rises."""
     def height(point):
-        linear = objective.linear_predictor(data, _spread(pattern, point))
+        linear = objective.linear_predictor(data, _in_places(pattern, point))
         return objective.loss(data, linear) + 0.5 * ridge @ point**2
 
     start = height(values)
@@ -134,7 +156,7 @@ def _descend(data, pattern, values, step, ridge):
 
 def _derivatives(data, pattern, values, ridge):
     """Gradient and second derivative of the loss in the values; tasks share no observation."""
-    first, second = objective.loss_derivatives(data, objective.linear_predictor(data, _spread(pattern, values)))
+    first, second = objective.loss_derivatives(data, objective.linear_predictor(data, _in_places(pattern, values)))
     full = objective.gradient(data, first)
     slope = np.bincount(pattern[pattern >= 0], full[pattern >= 0], len(values)) + ridge * values
     curvature = np.diag(ridge)

@@ -11,8 +11,6 @@ from matplotlib import patches, ticker
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from .results import fused_groups
-
 __all__ = ["calibration", "coef_map", "cv_surface", "feature_path", "residual_history", "selection_frequencies"]
 
 _INK = "0.15"
@@ -43,7 +41,7 @@ def coef_map(results, features=30, per="sd", ax=None):
     """
     values = _sized_coefs(results, per)
     shown = _largest(np.abs(values).max(axis=1), features)
-    groups = fused_groups(results.solution.params[1:][shown], results.model.tasks)
+    groups = results.model.tasks.tied(results.solution.params[1:][shown])
     ax = ax or _grid_axes(len(shown), results.model.endog_names)
     colour = _signed_colours(values)
     room = np.divide(_inches(ax), (values.shape[1], len(shown)))

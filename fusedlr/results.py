@@ -1,84 +1,27 @@
 """What a fit found: coefficients, how good they are, predictions, and a summary to read."""
 
+from __future__ import annotations
+
+from copy import copy
 from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from . import checks, storage
+from .inference import BootstrapResults, RefitResults, bootstrap, refit
 from .inputs import new_offset
-from .objective import linear_predictor
+from .likelihood import loglike, null_loglike
+from .objective import Penalty, Solution, linear_predictor, sigmoid
+from .optimality import certify
+from .pattern import pattern_of
 
-__all__ = ["FusedLogitResults", "fused_groups", "null_loglike", "pattern_of"]
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
 
-
-def fused_groups(params, tasks):
-    """Which neighbouring tasks share a value, row by row.
-
-    Parameters
-    ----------
-    params : ndarray, shape (rows, t)
-    tasks : TaskGraph
-
-    Returns
-    -------
-    ndarray of int, shape (rows, t)
-        Position of the first task of the group that a task belongs to. Tasks are in
-        one group if a path of edges with exactly equal values leads from one to the other.
-    """
-    group = np.tile(np.arange(params.shape[1]), (params.shape[0], 1))
-    tied = tasks.differences(params) == 0
-    while True:
-        before = group.copy()
-        for (j, k), same in zip(tasks.edges, tied.T):
-            lowest = np.minimum(group[same, j], group[same, k])
-            group[same, j] = group[same, k] = lowest
-        if np.array_equal(before, group):
-            return group
-
-
-def pattern_of(params, tasks):
-    """Zeros and ties of fitted coefficients.
-
-    Returns
-    -------
-    ndarray of int, shape (1 + d, t)
-        The number of the distinct value in each place of ``params``, counted from 0
-        through the rows; -1 for a coefficient that is zero. An intercept that happens
-        to be zero is a value like any other, because intercepts are not shrunk.
-    """
-    keys = fused_groups(params, tasks) + params.shape[1] * np.arange(params.shape[0])[:, None]
-    chosen = params != 0
-    chosen[0] = True
-    pattern = np.full(params.shape, -1)
-    pattern[chosen] = np.unique(keys[chosen], return_inverse=True)[1]
-    return pattern
-
-
-def null_loglike(data):
-    """Largest log-likelihood of each task with an intercept and the offset only, shape (t,)."""
-    return np.array([_null_loglike(data.signs[:, k], data.weights[:, k], data.offset[:, k])
-                     for k in range(data.n_tasks)])
-
-
-def _null_loglike(signs, weights, offset):
-    share = weights @ (signs > 0) / weights.sum()
-    if share in (0.0, 1.0):
-        return 0.0
-    middle = np.log(share) - np.log1p(-share)
-    intercept = _null_intercept(signs, weights, offset, middle) if offset.any() else middle
-    return -float(weights @ np.logaddexp(0.0, -signs * (offset + intercept)))
-
-
-def _null_intercept(signs, weights, offset, middle):
-    """Root of the score; at either end every probability is on one side of the share of yes."""
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
-    def score(intercept):
-        return weights @ ((signs > 0) - expit(offset + intercept))
-
-    low, high = middle - offset.max(), middle - offset.min()
-    return low if low == high else brentq(score, low - 1e-9, high + 1e-9, xtol=1e-12)
+__all__ = ["FusedLogitResults"]
 
 
 class FusedLogitResults:
@@ -100,44 +43,46 @@ class FusedLogitResults:
     ``bootstrap()`` say how sure one may be.
     """
 
-    def __init__(self, model, solution, penalties, method="newton", tol=1e-6):
+    def __init__(self, model: Any, solution: Solution, penalties: dict, method: str = "newton",
+                 tol: float = 1e-6) -> None:
         self.model = model
         self.solution = solution
-        self.penalties = dict(penalties)
+        # Copied: what a caller does to an array of penalties later must not change this result.
+        self.penalties = {name: copy(value) for name, value in penalties.items()}
         self.method = method
         self.tol = tol
 
     # ---- coefficients -----------------------------------------------------------------------------------------------
 
     @property
-    def params(self):
+    def params(self) -> pd.DataFrame:
         """Intercepts (first row) and coefficients on the original scale, DataFrame (1 + d, t)."""
         values = self.solution.params / np.append(1.0, self.model.scale)[:, None]
         return pd.DataFrame(values, self.model.exog_names, self.model.endog_names)
 
     @property
-    def coefs(self):
+    def coefs(self) -> np.ndarray:
         """Coefficients on the original scale, ndarray (d, t)."""
         return self.solution.params[1:] / self.model.scale[:, None]
 
     @property
-    def intercepts(self):
+    def intercepts(self) -> np.ndarray:
         """Intercepts, ndarray (t,)."""
         return self.solution.params[0].copy()
 
     @property
-    def nonzero(self):
+    def nonzero(self) -> pd.DataFrame:
         """Which coefficients are not zero, DataFrame of bool (d, t)."""
         return self.params.iloc[1:] != 0
 
     @cached_property
-    def pattern(self):
-        """Zeros and ties: the number of the fused block in each place of params, -1 for a zero, ndarray (1 + d, t)."""
+    def pattern(self) -> np.ndarray:
+        """Zeros and ties: the number of the group in each place of params, -1 for a zero, ndarray (1 + d, t)."""
         return pattern_of(self.solution.params, self.model.tasks)
 
     @property
-    def fused_blocks(self):
-        """Every distinct fitted value: one row for each block of tied neighbours, zeros left out.
+    def fused_groups(self) -> pd.DataFrame:
+        """Every distinct fitted value: one row for each group of tied neighbours, zeros left out.
 
         Returns
         -------
@@ -146,12 +91,12 @@ class FusedLogitResults:
             ``value`` on the original scale. Its length is ``df``.
         """
         order = np.argsort(self.pattern, axis=None, kind="stable")
-        blocks = self.pattern.ravel()[order]
-        places = np.split(order[blocks >= 0], np.flatnonzero(np.diff(blocks[blocks >= 0])) + 1)
-        rows = [self._block(*np.divmod(place, self.pattern.shape[1])) for place in places]
+        groups = self.pattern.ravel()[order]
+        places = np.split(order[groups >= 0], np.flatnonzero(np.diff(groups[groups >= 0])) + 1)
+        rows = [self._group(*np.divmod(place, self.pattern.shape[1])) for place in places]
         return pd.DataFrame(rows, columns=["feature", "tasks", "size", "value"])
 
-    def _block(self, rows, columns):
+    def _group(self, rows, columns):
         model, row = self.model, rows[0]
         value = self.solution.params[row, columns[0]] / (model.scale[row - 1] if row else 1.0)
         return model.exog_names[row], tuple(model.endog_names[k] for k in columns), len(columns), value
@@ -159,119 +104,114 @@ class FusedLogitResults:
     # ---- how the solver did -----------------------------------------------------------------------------------------
 
     @property
-    def status(self):
+    def status(self) -> str:
         """"optimal", "separated" or "not_converged"."""
         return self.solution.status
 
     @property
-    def converged(self):
+    def converged(self) -> bool:
         """Whether the duality gap reached ``tol``."""
         return self.status == "optimal"
 
     @property
-    def iterations(self):
+    def iterations(self) -> int:
         return self.solution.iterations
 
     @property
-    def objective(self):
+    def objective(self) -> float:
         """Value of the penalized objective."""
         return self.solution.objective
 
     @property
-    def penalty(self):
+    def penalty(self) -> Penalty:
         """Penalties of every row of params as the solver used them, ``objective.Penalty``."""
         return self.model.penalty(**self.penalties)
 
     @cached_property
-    def gap(self):
+    def gap(self) -> float:
         """Relative duality gap, recomputed by the referee, which knows nothing of the solver.
 
         Of separated data, which have no minimiser to be close to, the solver's own.
         """
-        from .optimality import certify
-
         if self.status == "separated":
             return float(self.solution.gap)
-        certificate = certify(self.model.data, self.solution.params, self.penalty, self.model.tasks)
+        certificate = certify(self.model.problem, self.solution.params, self.penalty)
         return max(float(certificate.relative_gap), 0.0)  # rounding can make a perfect gap negative
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
 
     @cached_property
-    def nobs(self):
+    def nobs(self) -> int:
         """Rows with at least one observed label."""
         return self.model.nobs
 
     @cached_property
-    def _row_weight(self):
-        # The rows are the independent units: a row counts once, by its largest weight, however many tasks it has.
-        return float(self.model.data.weights.max(axis=1).sum())
+    def _row_weight(self) -> float:
+        return float(self.model.data.row_weights.sum())
 
     @cached_property
-    def nobs_per_task(self):
+    def nobs_per_task(self) -> pd.Series:
         """Observed labels of each task, weights counted, Series (t,)."""
         return self._by_task(self.model.data.weights.sum(axis=0))
 
     @cached_property
-    def positives(self):
+    def positives(self) -> pd.Series:
         """Observed labels that are yes, weights counted, Series (t,)."""
         data = self.model.data
         return self._by_task((data.weights * (data.signs > 0)).sum(axis=0))
 
     @cached_property
-    def llf_per_task(self):
+    def llf_per_task(self) -> pd.Series:
         """Log-likelihood of each task, Series (t,)."""
-        data = self.model.data
-        margin = data.signs * linear_predictor(data, self.solution.params)
-        return self._by_task(-(data.weights * np.logaddexp(0.0, -margin)).sum(axis=0))
+        return self._by_task(loglike(self.model.data, self.solution.params))
 
     @cached_property
-    def llnull_per_task(self):
+    def llnull_per_task(self) -> pd.Series:
         """Log-likelihood of each task with its own intercept and the offset only, Series (t,)."""
         return self._by_task(null_loglike(self.model.data))
 
     @property
-    def llf(self):
+    def llf(self) -> float:
         """Log-likelihood, penalties not counted."""
         return float(self.llf_per_task.sum())
 
     @property
-    def llnull(self):
+    def llnull(self) -> float:
         """Log-likelihood of intercepts alone, one for each task, neither fused nor shrunk."""
         return float(self.llnull_per_task.sum())
 
     @property
-    def deviance(self):
+    def deviance(self) -> float:
         """-2 llf."""
         return -2 * self.llf
 
     @property
-    def prsquared(self):
+    def prsquared(self) -> float:
         """Share of the null deviance explained, McFadden's pseudo R-squared; NaN where the null model is perfect."""
         return 1 - self.llf / self.llnull if self.llnull else float("nan")
 
     @property
-    def df(self):
-        """Distinct values fitted: fused blocks of non-zero coefficients plus fused blocks of intercepts."""
+    def df(self) -> int:
+        """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
         return int(self.pattern.max()) + 1
 
     @property
-    def df_model(self):
+    def df_model(self) -> int:
         """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
         return self.df - len(np.unique(self.pattern[0]))
 
     @property
-    def df_resid(self):
+    def df_resid(self) -> float:
         """Observed labels of all tasks less ``df``."""
         return float(self.nobs_per_task.sum()) - self.df
 
     @property
-    def aic(self):
+    def aic(self) -> float:
         """-2 llf + 2 df."""
         return -2 * self.llf + 2 * self.df
 
     @property
-    def bic(self):
+    def bic(self) -> float:
         """-2 llf + log(n) df, n the number of rows (weights counted), because tasks of one row are not independent."""
         return -2 * self.llf + np.log(self._row_weight) * self.df
 
@@ -280,7 +220,7 @@ class FusedLogitResults:
 
     # ---- predictions ------------------------------------------------------------------------------------------------
 
-    def predict(self, exog=None, which="prob", offset=None):
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame:
         """Predictions for new rows, or for the rows of the fit.
 
         Parameters
@@ -299,18 +239,19 @@ class FusedLogitResults:
         -------
         DataFrame, shape (n, t)
         """
-        finish = {"prob": _probability, "linear": _untouched, "label": self._labels}
-        if which not in finish:
-            raise ValueError(f"which must be 'prob', 'linear' or 'label', found {which!r}")
-        return finish[which](self._linear(exog, offset))
+        which = checks.word("which", which, ("prob", "linear", "label"))
+        linear = self._linear(exog, offset)
+        if which == "prob":
+            return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
+        return linear if which == "linear" else self._labels(linear)
 
     @property
-    def fittedvalues(self):
+    def fittedvalues(self) -> pd.DataFrame:
         """Probabilities of yes in the rows of the fit, DataFrame (n, t)."""
         return self.predict()
 
     @property
-    def resid_response(self):
+    def resid_response(self) -> pd.DataFrame:
         """Label less fitted probability, NaN where the label is not observed, DataFrame (n, t)."""
         return self.model.endog - self.fittedvalues
 
@@ -332,7 +273,7 @@ class FusedLogitResults:
 
     # ---- reading it -------------------------------------------------------------------------------------------------
 
-    def summary(self, max_rows=40, title=None):
+    def summary(self, max_rows: int | None = 40, title: str | None = None) -> Summary:
         """A statsmodels ``Summary`` to print, or to turn into html, latex or csv.
 
         Parameters
@@ -342,21 +283,21 @@ class FusedLogitResults:
             in every task are counted, not shown. None shows all features.
         title : str, optional
         """
-        from .summary import summarize
+        from .summary import summarize  # brings statsmodels, which nothing else here needs
 
         return summarize(self, max_rows, title)
 
-    def summary_frame(self):
+    def summary_frame(self) -> pd.DataFrame:
         """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with."""
-        members = [*self.fused_blocks["tasks"], ()]  # the last one is that of zeros, whose block is -1
-        rows = [(feature, task, value, block < 0, tuple(other for other in members[block] if other != task))
-                for task, values, blocks in zip(self.model.endog_names, self.params.to_numpy().T, self.pattern.T)
-                for feature, value, block in zip(self.model.exog_names, values, blocks)]
+        members = [*self.fused_groups["tasks"], ()]  # the last one is that of zeros, whose group is -1
+        rows = [(feature, task, value, group < 0, tuple(other for other in members[group] if other != task))
+                for task, values, groups in zip(self.model.endog_names, self.params.to_numpy().T, self.pattern.T)
+                for feature, value, group in zip(self.model.exog_names, values, groups)]
         return pd.DataFrame(rows, columns=["feature", "task", "value", "zero", "fused_with"])
 
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
-    def refit(self, cov_type="nonrobust"):
+    def refit(self, cov_type: str = "nonrobust") -> RefitResults:
         """The same zeros and ties without penalty, with Wald intervals conditional on selection.
 
         Parameters
@@ -368,11 +309,9 @@ class FusedLogitResults:
         -------
         RefitResults
         """
-        from .inference import refit
-
         return refit(self, cov_type)
 
-    def bootstrap(self, n=200, seed=0, n_jobs=1, progress=True):
+    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int = 1, progress: bool = True) -> BootstrapResults:
         """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
 
         Parameters
@@ -383,19 +322,17 @@ class FusedLogitResults:
         n_jobs : int
             Processes to use; the numbers do not depend on it.
         progress : bool
-            Show a progress bar, where tqdm is installed and a terminal is watching.
+            Show a progress bar, on a terminal where tqdm is installed.
 
         Returns
         -------
         BootstrapResults
         """
-        from .inference import bootstrap
-
         return bootstrap(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 
-    def remove_data(self):
+    def remove_data(self) -> None:
         """Let go of the data, and keep coefficients and everything the summary shows.
 
         The result of a large design is large only by its model's data. Afterwards
@@ -405,7 +342,7 @@ class FusedLogitResults:
             getattr(self, name)
         self.model = self.model.without_data()
 
-    def save(self, path, remove_data=False):
+    def save(self, path: str | PathLike, remove_data: bool = False) -> None:
         """Write to one file that holds arrays and text only, no code.
 
         The file appears whole or not at all. Row labels other than numbers, dates and
@@ -417,25 +354,29 @@ class FusedLogitResults:
         remove_data : bool
             Leave the data out, as ``remove_data()`` would.
         """
-        from .storage import write
+        page, arrays = self.state(remove_data)
+        storage.write(path, "results", page, arrays)
 
-        write(self, path, remove_data)
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
+        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
+        page, arrays = self.model.state(remove_data)
+        solution = self.solution
+        page["solution"] = {"objective": solution.objective, "gap": solution.gap, "status": solution.status,
+                            "iterations": solution.iterations}
+        page["penalties"] = {name: _dismantled(value) for name, value in self.penalties.items()}
+        page.update(method=self.method, tol=self.tol, kept={name: _listed(getattr(self, name)) for name in KEPT})
+        return page, {**arrays, "params": solution.params}
 
     @classmethod
-    def load(cls, path, formula=False):
-        """Results from a file written by ``save``. Nothing in the file is executed.
-
-        Parameters
-        ----------
-        path : str or path
-        formula : bool
-            Whether a model from a formula takes the formula's variables in ``predict``
-            again. A formula is code: ask for this with files you trust only. Without
-            it, ``predict`` takes the columns of the design.
-        """
-        from .storage import read
-
-        return read(path, formula)
+    def from_state(cls, model: Any, page: dict, arrays: dict) -> FusedLogitResults:
+        """Results from what ``state`` gave, for a model that was made from the same."""
+        solution = Solution(arrays["params"], **page["solution"], history={})
+        penalties = {name: _revived(value) for name, value in page["penalties"].items()}
+        results = cls(model, solution, penalties, page["method"], page["tol"])
+        for name in KEPT:
+            value = page["kept"][name]
+            results.__dict__[name] = pd.Series(value, model.endog_names) if isinstance(value, list) else value
+        return results
 
     def __repr__(self):
         penalties = ", ".join(f"{name}={_brief(value)}" for name, value in self.penalties.items())
@@ -446,14 +387,21 @@ class FusedLogitResults:
 KEPT = ("gap", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
 
 
-def _probability(linear):
-    from scipy.special import expit
+def _dismantled(penalty):
+    """A penalty as JSON has it: a number, a list, or pairs of name and number."""
+    if hasattr(penalty, "keys"):
+        return {"by_name": [[name, float(penalty[name])] for name in penalty.keys()]}
+    return np.asarray(penalty, dtype=float).tolist()
 
-    return pd.DataFrame(expit(linear.to_numpy()), linear.index, linear.columns)
+
+def _revived(penalty):
+    if isinstance(penalty, dict):
+        return dict(zip(storage.names([name for name, _ in penalty["by_name"]]), (v for _, v in penalty["by_name"])))
+    return penalty
 
 
-def _untouched(linear):
-    return linear
+def _listed(value):
+    return value.tolist() if isinstance(value, pd.Series) else value
 
 
 def _brief(value):

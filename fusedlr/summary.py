@@ -51,7 +51,7 @@ def _setting(results):
         ("Labels observed:", _count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
-        ("Blocks of 2+ tasks:", f"{np.count_nonzero(sizes > 1)}"),
+        ("Groups of 2+ tasks:", f"{np.count_nonzero(sizes > 1)}"),
         ("Distinct values (df):", f"{results.df}"),
         ("Penalty l1:", _penalty_text(results, "l1")),
         ("Penalty l2:", _penalty_text(results, "l2")),
@@ -83,20 +83,15 @@ def _graph_word(tasks):
     if tasks.n_tasks == 1:
         return "single"
     weighted = "weighted " * bool((tasks.weights != 1).any())
-    if tasks.is_chain or _is_ring(tasks):
+    if tasks.is_chain or tasks.is_ring:
         return weighted + ("chain" if tasks.is_chain else "ring")
     return f"{len(tasks.edges)} {weighted}edges"
-
-
-def _is_ring(tasks):
-    steps = {tuple(sorted((k, (k + 1) % tasks.n_tasks))) for k in range(tasks.n_tasks)}
-    return tasks.n_tasks > 2 and {tuple(edge) for edge in tasks.edges.tolist()} == steps
 
 
 def _penalty_text(results, name):
     value = results.penalties[name]
     if np.ndim(value) == 0 and not hasattr(value, "keys"):
-        factored = name != "fusion" and results.model.penalty_factors is not None
+        factored = name != "fusion" and bool((results.model.penalty_factors != 1).any())
         return f"{value:g}" + " x factors" * factored
     used = getattr(results.penalty, name)[1:]
     return f"{used.min():g} to {used.max():g} by feature"
@@ -152,29 +147,29 @@ def _coefficient_table(names, stubs, cells, marks, part, width):
 
 def _cells(results, rows):
     values, pattern = results.params.to_numpy()[rows], results.pattern[rows]
-    return np.array([[ZERO if block < 0 else _number(value) for value, block in zip(line, blocks)]
-                     for line, blocks in zip(values, pattern)], dtype=object)
+    return np.array([[ZERO if group < 0 else _number(value) for value, group in zip(line, groups)]
+                     for line, groups in zip(values, pattern)], dtype=object)
 
 
 def _marks(results, rows):
     """Marks before the first task, between tasks, and after the last, shape (rows, t + 1).
 
-    In a chain or ring an equals sign stands between neighbours of one block. Elsewhere
-    neighbours need not stand side by side: a letter behind a value names its block.
+    In a chain or ring an equals sign stands between neighbours of one group. Elsewhere
+    neighbours need not stand side by side: a letter behind a value names its group.
     """
     tasks, pattern = results.model.tasks, results.pattern[rows]
     t = pattern.shape[1]
     marks = np.full((len(rows), t + 1), "", dtype=object)
-    if tasks.is_chain or _is_ring(tasks):
+    if tasks.is_chain or tasks.is_ring:
         marks[:, 1:t][(pattern[:, 1:] == pattern[:, :-1]) & (pattern[:, 1:] >= 0)] = TIE
         if not tasks.is_chain:
             round_about = (results.solution.params[rows, 0] == results.solution.params[rows, -1]) & (pattern[:, 0] >= 0)
             marks[round_about, 0] = marks[round_about, t] = TIE
         return marks
-    for row, blocks in enumerate(pattern):
-        shared = [block for block in dict.fromkeys(blocks[blocks >= 0].tolist()) if (blocks == block).sum() > 1]
-        for letter, block in zip(_letters(), shared):
-            marks[row, 1:][blocks == block] = letter
+    for row, groups in enumerate(pattern):
+        shared = [group for group in dict.fromkeys(groups[groups >= 0].tolist()) if (groups == group).sum() > 1]
+        for letter, group in zip(_letters(), shared):
+            marks[row, 1:][groups == group] = letter
     return marks
 
 
@@ -216,7 +211,7 @@ def _checked_rows(max_rows):
 def _reading_notes(results):
     tasks = results.model.tasks
     ties = f"{TIE} between neighbouring tasks: exactly the same value; {ZERO} is exactly zero."
-    if _is_ring(tasks) and not tasks.is_chain:
+    if tasks.is_ring and not tasks.is_chain:
         ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
     elif not tasks.is_chain:
         ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."

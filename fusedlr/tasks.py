@@ -89,16 +89,51 @@ class TaskGraph:
         path = np.column_stack([np.arange(self.n_tasks - 1), np.arange(1, self.n_tasks)])
         return np.array_equal(self.edges, path)
 
+    @property
+    def is_ring(self):
+        """Whether the edges are those of a chain and one from the last task to the first; weights may differ."""
+        steps = {tuple(sorted((k, (k + 1) % self.n_tasks))) for k in range(self.n_tasks)}
+        return self.n_tasks > 2 and {tuple(edge) for edge in self.edges.tolist()} == steps
+
     def differences(self, params):
         """Difference of every row of ``params`` along each edge, shape (rows, n_edges)."""
         return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
 
+    def tied(self, params):
+        """Which neighbouring tasks share a value, row by row.
+
+        Parameters
+        ----------
+        params : ndarray, shape (rows, n_tasks)
+
+        Returns
+        -------
+        ndarray of int, shape (rows, n_tasks)
+            Position of the first task of the group that a task belongs to. Tasks are in
+            one group if a path of edges with exactly equal values leads from one to the other.
+        """
+        return self.groups(self.differences(params) == 0)
+
+    def groups(self, joined):
+        """The groups that some edges join, row by row, labelled as in ``tied``.
+
+        Parameters
+        ----------
+        joined : ndarray of bool, shape (rows, n_edges)
+            Whether the two tasks of an edge belong together.
+        """
+        group = np.tile(np.arange(self.n_tasks), (len(joined), 1))
+        while True:
+            before = group.copy()
+            for (j, k), same in zip(self.edges, joined.T):
+                group[same, j] = group[same, k] = np.minimum(group[same, j], group[same, k])
+            if np.array_equal(before, group):
+                return group
+
     def components(self):
         """Label of the connected component of each task, shape (n_tasks,)."""
-        label = np.arange(self.n_tasks)
-        for j, k in self.edges:
-            label[label == label[k]] = label[j]
-        return np.unique(label, return_inverse=True)[1]
+        everything = self.groups(np.ones((1, len(self.edges)), dtype=bool))[0]
+        return np.unique(everything, return_inverse=True)[1]
 
     def _parse(self, edge):
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):

@@ -1,91 +1,31 @@
-"""Choice of penalties: scores on held-out rows, where a grid should start and end, cross-validation."""
+"""Choice of penalties from the data themselves: a grid that suits them, cross-validation, information criteria."""
+
+from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from numbers import Integral
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from . import checks
 from .exceptions import ConvergenceWarning, SeparationWarning
-from .limits import fusion_limit, l1_limit, null_params, penalty_limits
+from .grid import Grid, fit_points
+from .limits import fusion_limit, l1_limit, null_params
 from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
+from .problem import Problem
+from .results import FusedLogitResults
+from .scoring import METRICS, PENALTIES, choose, one_standard_error, validation_error, validation_logloss
 
-__all__ = ["CVResults", "choose", "default_penalties", "fit_cv", "one_standard_error", "penalty_limits",
-           "stratified_folds", "validation_error", "validation_logloss"]
-
-METRICS = ("error", "logloss")
-PENALTIES = ("l1", "l2", "fusion")
-
-# Cells of one block of linear predictors, rows by tasks by points: 64 MB of floats.
-_CELLS = 8_000_000
+__all__ = ["CVResults", "default_penalties", "fit_cv", "stratified_folds"]
 
 
-def validation_error(params, Y, X, offset=0.0, weights=None):
-    """Share of wrong labels, for each of many fits of the same tasks.
-
-    A linear predictor above 0 predicts yes, any other no.
-
-    Parameters
-    ----------
-    params : array_like, shape (g, 1 + d, t)
-        Coefficients of g fits, intercepts in row 0.
-    Y : array_like, shape (n, t) or (n,)
-        0, 1, or NaN where the label is not observed; those are left out.
-    X : array_like, shape (n, d)
-    offset : float or array_like, shape (n,) or (n, t)
-    weights : array_like, shape (n,) or (n, t), optional
-        A weight 2 counts an observation twice.
-
-    Returns
-    -------
-    ndarray, shape (g,)
-        NaN throughout if nothing is observed.
-    """
-    return _mean_score(_wrong, params, Y, X, offset, weights)
-
-
-def validation_logloss(params, Y, X, offset=0.0, weights=None):
-    """Mean negative log-likelihood of an observed label, for each of many fits of the same tasks.
-
-    Parameters and return value are those of :func:`validation_error`.
-    """
-    return _mean_score(_minus_log_likelihood, params, Y, X, offset, weights)
-
-
-def choose(table, error, logloss, metric="error"):
-    """Position of the best point of a grid.
-
-    The lowest ``metric`` wins. Points that are exactly equal in it are told apart by
-    the other score, and points equal in both by their penalties: the larger l1, then
-    the larger l2, then the larger fusion, so that of two equally good fits the more
-    penalized one is taken.
-
-    Parameters
-    ----------
-    table : DataFrame or mapping with l1, l2 and fusion of each point
-    error, logloss : array_like, shape (g,), or function
-        Scores of each point. A function is called with the positions of those points
-        whose score is needed and returns theirs.
-    metric : "error" or "logloss"
-
-    Returns
-    -------
-    int
-    """
-    _check_word("metric", metric, METRICS)
-    first, second = (error, logloss) if metric == "error" else (logloss, error)
-    keys = np.column_stack([np.asarray(table[name], dtype=float) for name in PENALTIES])
-    left = _lowest(first, np.arange(len(keys)))
-    if len(left) > 1:
-        left = _lowest(second, left)
-    return int(max(left, key=lambda i: tuple(keys[i])))
-
-
-def stratified_folds(data, folds, seed):
+def stratified_folds(data: Data, folds: int, seed: int) -> np.ndarray:
     """Fold of each row, such that every combination of labels is spread as evenly as it can be.
 
     Rows are sorted by their labels (not observed is a label of its own), in random order
@@ -110,7 +50,7 @@ def stratified_folds(data, folds, seed):
     return fold
 
 
-def default_penalties(data, tasks, penalty_factors=None, fuse_intercepts=True):
+def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
     """A grid of penalties that suits the data: 10 of l1, 3 of l2, 9 of fusion.
 
     l1 falls from the smallest that leaves no coefficient to a thousandth of it (a
@@ -124,18 +64,17 @@ def default_penalties(data, tasks, penalty_factors=None, fuse_intercepts=True):
     dict of ndarray
         l1, l2 and fusion.
     """
-    factors = np.ones(data.n_features) if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
-    top = l1_limit(data, tasks, factors)
+    data, top = problem.data, l1_limit(problem)
     l1 = top * np.geomspace(1.0, 1e-3 if data.n_rows > data.n_features else 1e-2, 10) if top else np.zeros(1)
-    l2 = _mean_curvature(data, tasks, factors) * np.array([0.0, 0.03, 0.3])
-    some = l1[[0, len(l1) // 2, -1]]
-    tie = max(fusion_limit(data, tasks, factors, value, fuse_intercepts=fuse_intercepts) for value in some)
+    l2 = _mean_curvature(problem) * np.array([0.0, 0.03, 0.3])
+    tie = max(fusion_limit(problem, value) for value in l1[[0, len(l1) // 2, -1]])
     fusion = np.append(0.0, tie * np.geomspace(1e-3, 1.0, 8)) if tie else np.zeros(1)
     return {"l1": l1, "l2": l2 if l2.any() else np.zeros(1), "fusion": fusion}
 
 
-def fit_cv(model, folds=5, rule="min", metric="logloss", seed=0, l1=None, l2=None, fusion=None, by="cv", tol=1e-6,
-           n_jobs=1, progress=True):
+def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
+           l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int = 1,
+           progress: bool = True) -> CVResults:
     """Choose the penalties of a model from its own data, and fit it there.
 
     Parameters
@@ -172,9 +111,9 @@ def fit_cv(model, folds=5, rule="min", metric="logloss", seed=0, l1=None, l2=Non
     Points with exactly equal scores are told apart as in :func:`choose`. A fold in which
     a task has lost one of its labels, or all, is fitted and scored like any other.
     """
-    _check_word("by", by, ("cv", "aic", "bic"))
-    _check_word("rule", rule, ("min", "1se"))
-    _check_word("metric", metric, METRICS)
+    by = checks.word("by", by, ("cv", "aic", "bic"))
+    rule = checks.word("rule", rule, ("min", "1se"))
+    metric = checks.word("metric", metric, METRICS)
     if by != "cv" and rule == "1se":
         raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
@@ -186,32 +125,6 @@ def fit_cv(model, folds=5, rule="min", metric="logloss", seed=0, l1=None, l2=Non
     found = _cv_results(model, grid, scores, rule, metric, by)
     _warn_chosen(found)
     return found
-
-
-def one_standard_error(table, best):
-    """Position of the most penalized point whose mean is within one standard error of the best point's.
-
-    More penalized means never less: only points whose l1, l2 and fusion are each at least
-    those of the best point come into question. Among them the one with the fewest
-    distinct values (``df``, in the fit on all rows) is taken; of those with the same
-    number, the larger l1, then the larger l2, then the larger fusion.
-
-    Parameters
-    ----------
-    table : DataFrame
-        l1, l2, fusion, mean, se and df of each point.
-    best : int
-        Position of the point with the lowest mean.
-
-    Returns
-    -------
-    int
-    """
-    penalties = table[list(PENALTIES)].to_numpy(dtype=float)
-    mean, df = table["mean"].to_numpy(), table["df"].to_numpy()
-    near = mean <= mean[best] + table["se"].to_numpy()[best]
-    more = (penalties >= penalties[best]).all(axis=1)
-    return int(max(np.flatnonzero(near & more), key=lambda i: (-df[i], *penalties[i])))
 
 
 @dataclass(frozen=True)
@@ -239,29 +152,29 @@ class CVResults:
     rule, metric, by : str
     """
 
-    model: object
-    grid: object
+    model: Any
+    grid: Grid
     table: pd.DataFrame
     best: int
-    one_se: object
-    folds: object
-    fold_scores: object
+    one_se: int | None
+    folds: np.ndarray | None
+    fold_scores: np.ndarray | None
     rule: str
     metric: str
     by: str
 
     @property
-    def chosen(self):
+    def chosen(self) -> int:
         """Row that ``rule`` chose."""
         return self.one_se if self.rule == "1se" else self.best
 
     @property
-    def penalties(self):
+    def penalties(self) -> dict[str, float]:
         """l1, l2 and fusion that were chosen, dict."""
         return {name: float(self.table[name].iloc[self.chosen]) for name in PENALTIES}
 
     @property
-    def results(self):
+    def results(self) -> FusedLogitResults:
         """The chosen fit on all rows, FusedLogitResults."""
         return self.grid.results(self.chosen)
 
@@ -288,13 +201,9 @@ class _FoldScores:
 
     @classmethod
     def compute(cls, model, lists, labels, tol, n_jobs, progress):
-        from .grid import fit_points
-
         points = np.array(list(product(*lists.values())))
-        fit = partial(fit_points, tasks=model.tasks, points=points, penalty_factors=model.penalty_factors, tol=tol,
-                      fuse_intercepts=model.fuse_intercepts)
         names = np.unique(labels)
-        work = partial(_score_fold, fit, model.data, labels)
+        work = partial(_score_fold, model.problem, points, labels, tol)
         weights, error, logloss = zip(*run(work, names, n_jobs, progress, "folds"))
         # A fold without observed labels says nothing.
         seen = np.array(weights) > 0
@@ -308,16 +217,11 @@ class _FoldScores:
         return np.sqrt(spread / max(len(self.weights) - 1, 1))
 
 
-def _score_fold(fit, data, labels, fold):
+def _score_fold(problem, points, labels, tol, fold):
     """Total weight, error and log-loss of one fold by the fits on all others."""
-    train, held = _rows(data, labels != fold), _rows(data, labels == fold)
-    params = fit(train)[0]
+    params, held = fit_points(problem.rows(labels != fold), points, tol)[0], problem.data.rows(labels == fold)
     held_out = (params, held.signs > 0, held.X, held.offset, held.weights)
     return held.weights.sum(), validation_error(*held_out), validation_logloss(*held_out)
-
-
-def _rows(data, rows):
-    return Data(data.X[rows], data.signs[rows], data.weights[rows], data.offset[rows])
 
 
 def _cv_results(model, grid, scores, rule, metric, by):
@@ -353,7 +257,7 @@ def _table(model, grid, scores, metric):
     deviance = 2 * _loss_of_all(model, grid.params)
     table["aic"] = deviance + 2 * table["df"]
     # As in results: the rows are the independent units, each counted by its largest weight.
-    table["bic"] = deviance + np.log(model.data.weights.max(axis=1).sum()) * table["df"]
+    table["bic"] = deviance + np.log(model.data.row_weights.sum()) * table["df"]
     return table
 
 
@@ -364,11 +268,10 @@ def _loss_of_all(model, params):
 
 
 def _fold_labels(data, folds, seed):
-    if not isinstance(folds, Integral) or isinstance(folds, bool):
+    if not isinstance(folds, Real) or isinstance(folds, bool):
         return _given_folds(data, folds)
-    if not 2 <= folds <= data.n_rows:
-        raise ValueError(f"folds must be from 2 to the number of rows ({data.n_rows}), found {folds}")
-    return stratified_folds(data, folds, seed)
+    number = checks.whole("folds", folds, 2, data.n_rows, "it is a number of folds, at most one for each row")
+    return stratified_folds(data, number, seed)
 
 
 def _given_folds(data, folds):
@@ -387,73 +290,13 @@ def _given_folds(data, folds):
 def _penalty_lists(model, given):
     """Each penalty as a list; those not given from the default grid."""
     missing = [name for name in PENALTIES if given[name] is None]
-    standard = {}
-    if missing:
-        standard = default_penalties(model.data, model.tasks, model.penalty_factors, model.fuse_intercepts)
-    return {name: standard[name] if name in missing else _as_list(name, given[name]) for name in PENALTIES}
+    standard = default_penalties(model.problem) if missing else {}
+    return {name: standard[name] if name in missing else checks.vector(name, given[name]) for name in PENALTIES}
 
 
-def _as_list(name, values):
-    try:
-        array = np.atleast_1d(np.array(values, dtype=float))
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or a list of numbers, found {values!r}") from None
-    if array.ndim != 1 or array.size == 0 or not (array >= 0).all() or np.isinf(array).any():
-        raise ValueError(f"{name} must be a number or a list of numbers, finite and not negative, found {values!r}")
-    return array
-
-
-def _mean_curvature(data, tasks, factors):
+def _mean_curvature(problem):
     """Second derivative of the loss in one penalized coefficient at zero, mean over features and tasks."""
-    params = null_params(data, tasks, factors, np.zeros(1 + data.n_features))
-    second = loss_derivatives(data, linear_predictor(data, params))[1]
-    held = data.X[:, factors > 0]
+    data = problem.data
+    second = loss_derivatives(data, linear_predictor(data, null_params(problem)))[1]
+    held = data.X[:, problem.penalty_factors > 0]
     return float(np.mean((held**2).T @ second)) if held.size else 0.0
-
-
-def _check_word(name, word, known):
-    if word not in known:
-        words = " or ".join([", ".join(map(repr, known[:-1])), repr(known[-1])])
-        raise ValueError(f"{name} must be {words}, found {word!r}")
-
-
-def _lowest(score, positions):
-    values = np.asarray(score(positions) if callable(score) else np.asarray(score)[positions], dtype=float)
-    if np.isnan(values).all():
-        raise ValueError("no point has a score: no label of endog is observed in the held-out rows")
-    return positions[values == np.nanmin(values)]
-
-
-def _mean_score(score, params, Y, X, offset, weights):
-    params, X = np.asarray(params, dtype=float), np.asarray(X, dtype=float)
-    shape = (X.shape[0], params.shape[2])
-    Y, offset = _spread(Y, shape), _spread(offset, shape)
-    counts = np.where(np.isnan(Y), 0.0, 1.0 if weights is None else _spread(weights, shape))
-    total = counts.sum()
-    if total == 0:
-        return np.full(len(params), np.nan)
-    signs = np.where(Y == 1, 1.0, -1.0)
-    size = max(1, _CELLS // (shape[0] * shape[1]))
-    sums = [score(_linear_predictors(params[start:start + size], X, offset), signs, counts)
-            for start in range(0, len(params), size)]
-    return np.concatenate(sums) / total
-
-
-def _spread(values, shape):
-    array = np.asarray(values, dtype=float)
-    return np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape)
-
-
-def _linear_predictors(params, X, offset):
-    """Linear predictors of all fits by one matrix product, shape (n, g, t)."""
-    g, rows, t = params.shape
-    wide = np.ascontiguousarray(params[:, 1:].transpose(1, 0, 2)).reshape(rows - 1, g * t)
-    return (X @ wide).reshape(-1, g, t) + params[:, 0] + offset[:, None]
-
-
-def _wrong(linear, signs, counts):
-    return np.einsum("igt,it->g", (linear > 0) != (signs > 0)[:, None], counts)
-
-
-def _minus_log_likelihood(linear, signs, counts):
-    return np.einsum("igt,it->g", np.logaddexp(0.0, -signs[:, None] * linear), counts)

@@ -6,6 +6,7 @@ import pytest
 from fusedlr.admm import _Admm, _History, _InFeatures, _InRows, _SecondLevel, solve_admm
 from fusedlr.objective import Data, Penalty, objective
 from fusedlr.optimality import certify, kkt_violation
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
 
@@ -32,8 +33,8 @@ PENALTIES = [(1.0, 0.1, 0.5), (1.0, 0.0, 1.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.0),
 def test_answers_are_certified_by_the_referee(name, strength):
     X, Y, _ = arrays(1, n=100)
     data, tasks, penalty = Data.from_arrays(X, Y), tasks_of(name, 4), Penalty.from_values(*strength, 6)
-    answer = solve_admm(data, penalty, tasks, tol=1e-7)
-    proof = certify(data, answer.params, penalty, tasks)
+    answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-7)
+    proof = certify(Problem.build(data, tasks), answer.params, penalty)
     assert answer.status == "optimal"
     assert answer.gap <= 1e-7
     assert proof.relative_gap <= 1e-7
@@ -49,17 +50,17 @@ def test_weights_offsets_missing_labels_and_penalties_by_row_are_certified(name,
     l1, l2, fusion = rng.uniform(0, 1, size=(3, 6)) * (rng.random((3, 6)) < 0.7)
     penalty = Penalty.from_values(np.r_[0, l1[1:]], np.r_[0, l2[1:]], fusion, 5, [1.0, 0.0, 1.0, 2.0, 1.0])
     tasks = tasks_of(name, 4, rng.uniform(0.3, 2.0, 4))
-    answer = solve_admm(data, penalty, tasks, tol=1e-6)
+    answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-6)
     assert answer.status == "optimal"
-    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-6
+    assert certify(Problem.build(data, tasks), answer.params, penalty).relative_gap <= 1e-6
 
 
 def test_a_tolerance_of_1e_9_is_reached():
     X, Y, _ = arrays(2, n=60)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(0.5, 0.0, 0.7, 6)
-    answer = solve_admm(data, penalty, tasks, tol=1e-9)
+    answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-9)
     assert answer.status == "optimal"
-    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-9
+    assert certify(Problem.build(data, tasks), answer.params, penalty).relative_gap <= 1e-9
 
 
 @pytest.mark.parametrize(("n", "d"), [(8, 20), (30, 5), (6, 6)])
@@ -81,7 +82,7 @@ def test_both_spaces_give_the_same_chi(n, d):
 def test_both_spaces_give_the_same_fit(n):
     X, Y, _ = arrays(4, n, 12)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.3, 0.2, 0.5, 12)
-    fits = [solve_admm(data, penalty, tasks, tol=1e-8, space=space) for space in ("features", "rows", "auto")]
+    fits = [solve_admm(Problem.build(data, tasks), penalty, tol=1e-8, space=space) for space in ("features", "rows", "auto")]
     np.testing.assert_allclose(fits[0].params, fits[1].params, atol=1e-9)
     np.testing.assert_array_equal(fits[2].params, fits[1 if n < 13 else 0].params)
 
@@ -102,7 +103,7 @@ def test_the_second_level_solves_the_zeta_update(name):
 def test_zeros_and_ties_are_exact_and_stable():
     X, Y, _ = arrays(6, n=60)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(2.0, 0.1, 1.0, 6)
-    loose, tight = (solve_admm(data, penalty, tasks, tol=tol).params for tol in (1e-7, 1e-10))
+    loose, tight = (solve_admm(Problem.build(data, tasks), penalty, tol=tol).params for tol in (1e-7, 1e-10))
     np.testing.assert_array_equal(tight == 0, np.abs(tight) < 1e-6)
     np.testing.assert_array_equal(tasks.differences(tight) == 0, np.abs(tasks.differences(tight)) < 1e-6)
     np.testing.assert_array_equal(loose == 0, tight == 0)
@@ -120,17 +121,16 @@ def test_the_step_to_the_pattern_does_not_cost_objective():
 def test_no_fusion_equals_separate_fits():
     X, Y, _ = arrays(8)
     penalty = Penalty.from_values(0.5, 0.2, 0.0, 6)
-    together = solve_admm(Data.from_arrays(X, Y), penalty, TaskGraph.chain(4), tol=1e-12)
+    together = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)), penalty, tol=1e-12)
     for k in range(4):
-        alone = solve_admm(Data.from_arrays(X, Y[:, k]), penalty, TaskGraph.chain(1), tol=1e-12)
+        alone = solve_admm(Problem.build(Data.from_arrays(X, Y[:, k]), TaskGraph.chain(1)), penalty, tol=1e-12)
         np.testing.assert_allclose(together.params[:, k], alone.params[:, 0], atol=1e-5)
 
 
 def test_large_fusion_equals_one_pooled_fit():
     X, Y, _ = arrays(9)
-    fused = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 1e3, 6), TaskGraph.ring(4), tol=1e-10)
-    pooled = solve_admm(Data.from_arrays(np.tile(X, (4, 1)), Y.T.ravel()), Penalty.from_values(2.0, 0.8, 0.0, 6),
-                        TaskGraph.chain(1), tol=1e-10)
+    fused = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.ring(4)), Penalty.from_values(0.5, 0.2, 1e3, 6), tol=1e-10)
+    pooled = solve_admm(Problem.build(Data.from_arrays(np.tile(X, (4, 1)), Y.T.ravel()), TaskGraph.chain(1)), Penalty.from_values(2.0, 0.8, 0.0, 6), tol=1e-10)
     assert (np.ptp(fused.params, axis=1) == 0).all()
     np.testing.assert_allclose(fused.params[:, 0], pooled.params[:, 0], atol=1e-4)
 
@@ -138,13 +138,13 @@ def test_large_fusion_equals_one_pooled_fit():
 def test_reversed_tasks_give_the_reversed_fit():
     X, Y, _ = arrays(10)
     penalty, tasks = Penalty.from_values(0.5, 0.2, 0.4, 6), TaskGraph.chain(4)
-    there, back = (solve_admm(Data.from_arrays(X, labels), penalty, tasks, tol=1e-11) for labels in (Y, Y[:, ::-1]))
+    there, back = (solve_admm(Problem.build(Data.from_arrays(X, labels), tasks), penalty, tol=1e-11) for labels in (Y, Y[:, ::-1]))
     np.testing.assert_allclose(there.params, back.params[:, ::-1], atol=1e-5)
 
 
 def test_residuals_of_both_levels_are_kept():
     X, Y, _ = arrays(11)
-    answer = solve_admm(Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.2, 0.4, 6), TaskGraph.chain(4))
+    answer = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)), Penalty.from_values(0.5, 0.2, 0.4, 6))
     history = answer.history
     assert set(history) == {"primal", "dual", "rho", "second_primal", "second_dual", "second_of"}
     assert all(len(history[name]) == answer.iterations for name in ("primal", "dual", "rho"))
@@ -156,7 +156,7 @@ def test_residuals_of_both_levels_are_kept():
 def test_the_limit_on_iterations_is_kept_and_told():
     X, Y, _ = arrays(12)
     data, penalty, tasks = Data.from_arrays(X, Y), Penalty.from_values(0.5, 0.0, 0.4, 6), TaskGraph.chain(4)
-    answer = solve_admm(data, penalty, tasks, tol=1e-12, max_iter=3)
+    answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-12, max_iter=3)
     assert (answer.status, answer.iterations) == ("not_converged", 3)
     assert answer.gap > 1e-12
     assert np.isfinite(answer.params).all()
@@ -168,7 +168,7 @@ def test_separated_data_without_penalty_stop_and_say_so(fusion):
     X = rng.normal(size=(30, 3))
     Y = np.repeat((X[:, :1] > 0).astype(float), 3, axis=1)
     penalty = Penalty.from_values(0.0, 0.0, fusion, 3)
-    answer = solve_admm(Data.from_arrays(X, Y), penalty, TaskGraph.chain(3), max_iter=200)
+    answer = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(3)), penalty, max_iter=200)
     assert answer.status == "separated"
     assert np.isfinite(answer.params).all() and np.isfinite(answer.objective)
 
@@ -177,8 +177,8 @@ def test_a_task_with_one_class_is_told_unless_fusion_holds_it():
     X, Y, _ = arrays(14)
     Y[:, 1] = 1.0
     data = Data.from_arrays(X, Y)
-    alone = solve_admm(data, Penalty.from_values(1.0, 0.0, 0.0, 6), TaskGraph.chain(4), max_iter=200)
-    held = solve_admm(data, Penalty.from_values(1.0, 0.0, 1.0, 6), TaskGraph.chain(4))
+    alone = solve_admm(Problem.build(data, TaskGraph.chain(4)), Penalty.from_values(1.0, 0.0, 0.0, 6), max_iter=200)
+    held = solve_admm(Problem.build(data, TaskGraph.chain(4)), Penalty.from_values(1.0, 0.0, 1.0, 6))
     assert alone.status == "separated"
     assert held.status == "optimal"
     assert np.isfinite(alone.params).all()
@@ -188,7 +188,7 @@ def test_a_task_without_labels_follows_its_neighbours():
     X, Y, _ = arrays(15)
     Y[:, 3] = np.nan
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(4), Penalty.from_values(0.0, 0.0, 0.5, 6)
-    answer = solve_admm(data, penalty, tasks, tol=1e-8)
+    answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-8)
     np.testing.assert_array_equal(answer.params[:, 3], answer.params[:, 2])
 
 
@@ -196,15 +196,15 @@ def test_a_task_without_labels_follows_its_neighbours():
 def test_small_and_long_shapes_are_solved(n, d, t):
     X, Y, _ = arrays(16, n, d, t)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.chain(t), Penalty.from_values(0.3, 0.1, 0.5, d)
-    answer = solve_admm(data, penalty, tasks)
+    answer = solve_admm(Problem.build(data, tasks), penalty)
     assert np.isfinite(answer.params).all()
-    assert certify(data, answer.params, penalty, tasks).relative_gap <= 1e-6
+    assert certify(Problem.build(data, tasks), answer.params, penalty).relative_gap <= 1e-6
 
 
 def test_other_graphs_and_spaces_are_refused():
     X, Y, _ = arrays(17)
     data, penalty = Data.from_arrays(X, Y), Penalty.from_values(1.0, 0.0, 1.0, 6)
     with pytest.raises(ValueError, match="'admm' takes a chain or a ring of tasks, found .*; use method 'newton'"):
-        solve_admm(data, penalty, TaskGraph([(0, 1), (0, 2), (0, 3)], 4))
+        solve_admm(Problem.build(data, TaskGraph([(0, 1), (0, 2), (0, 3)], 4)), penalty)
     with pytest.raises(ValueError, match="space must be 'auto', 'features' or 'rows', found 'columns'"):
-        solve_admm(data, penalty, TaskGraph.chain(4), space="columns")
+        solve_admm(Problem.build(data, TaskGraph.chain(4)), penalty, space="columns")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from fusedlr import FusedLogit, FusedLogitResults, OneClassWarning, SeparationWarning, storage
+from fusedlr import FusedLogit, OneClassWarning, SeparationWarning, load, storage
 from fusedlr.optimality import certify
 
 TASKS = ["rare", "even", "common"]
@@ -67,7 +67,7 @@ def test_the_fit_is_optimal_for_the_referee(model):
     res = model.fit(2.0, 0.5, 4.0, tol=1e-9)
     penalty = res.penalty
     assert penalty.fusion.tolist() == [0, 4, 4, 4]
-    certificate = certify(model.data, res.solution.params, penalty, model.tasks)
+    certificate = certify(model.problem, res.solution.params, penalty)
     assert certificate.kind == "gap" and certificate.relative_gap < 1e-9
     assert res.gap < 1e-9
 
@@ -166,7 +166,7 @@ def test_the_summary_says_what_happens_to_intercepts(model, X, Y):
 def test_a_file_remembers_that_intercepts_are_free(model, tmp_path):
     res = model.fit(2.0, 0.5, 4.0)
     res.save(tmp_path / "fit")
-    back = FusedLogitResults.load(tmp_path / "fit")
+    back = load(tmp_path / "fit")
     assert back.model.fuse_intercepts is False
     assert back.penalty.fusion.tolist() == [0, 4, 4, 4]
     assert str(back.summary()) == str(res.summary())
@@ -178,7 +178,7 @@ def test_a_file_that_does_not_say_has_fused_intercepts(X, Y, tmp_path, monkeypat
     monkeypatch.setattr(storage, "_page", lambda results: {key: value for key, value in page(results).items()
                                                            if key != "fuse_intercepts"})
     FusedLogit(Y, X).fit(2.0, 0.5, 4.0).save(tmp_path / "fit")
-    assert FusedLogitResults.load(tmp_path / "fit").model.fuse_intercepts is True
+    assert load(tmp_path / "fit").model.fuse_intercepts is True
 
 
 def test_a_task_of_one_class_has_no_finite_intercept_of_its_own(X, Y):

@@ -5,6 +5,7 @@ import pytest
 
 from fusedlr import FusedLogit
 from fusedlr.grid import fit_points
+from fusedlr.problem import Problem
 from fusedlr.objective import Penalty
 from fusedlr.optimality import certify
 
@@ -39,7 +40,7 @@ def test_every_point_is_certified_by_the_referee(model, grid):
     assert (grid.table["status"] == "optimal").all()
     for i, row in grid.table.iterrows():
         penalty = model.penalty(row["l1"], row["l2"], row["fusion"])
-        certificate = certify(model.data, grid.params[i], penalty, model.tasks)
+        certificate = certify(model.problem, grid.params[i], penalty)
         assert -1e-12 <= certificate.relative_gap <= 1e-7
         assert certificate.objective == pytest.approx(row["objective"], rel=1e-10)
     assert (grid.table["gap"] <= 1e-8).all()
@@ -84,20 +85,21 @@ def test_a_grid_on_standardized_features_returns_the_original_scale():
 
 def test_progress_is_told_after_each_point(model):
     heard = []
-    fit_points(model.data, model.tasks, [(1.0, 0.1, 0.5), (2.0, 0.1, 0.5)], callback=heard.append)
+    fit_points(model.problem, [(1.0, 0.1, 0.5), (2.0, 0.1, 0.5)], callback=heard.append)
     assert heard == [1, 2]
 
 
 def test_penalty_factors_and_free_intercepts_reach_every_point(model):
     factors = np.r_[0.0, np.full(7, 2.0)]
-    params, _ = fit_points(model.data, model.tasks, [(0.5, 0.1, 1.0)], factors, tol=1e-9, fuse_intercepts=False)
+    problem = Problem.build(model.data, model.tasks, factors, fuse_intercepts=False)
+    params, _ = fit_points(problem, [(0.5, 0.1, 1.0)], tol=1e-9)
     penalty = Penalty.from_values(0.5, 0.1, np.r_[0.0, np.ones(8)], 8, factors)
-    assert certify(model.data, params[0], penalty, model.tasks).relative_gap <= 1e-8
+    assert certify(model.problem, params[0], penalty).relative_gap <= 1e-8
 
 
 @pytest.mark.parametrize("name, values, error", [
     ("l1", [], ValueError), ("l1", [-1.0], ValueError), ("l2", [np.nan], ValueError), ("fusion", [1.0, 1.0], ValueError),
-    ("l1", "one", TypeError), ("l2", None, TypeError), ("fusion", [[1.0]], TypeError), ("l1", ["a"], TypeError)])
+    ("l1", "one", TypeError), ("l2", None, TypeError), ("fusion", [[1.0]], ValueError), ("l1", ["a"], TypeError)])
 def test_bad_lists_are_refused_by_name(model, name, values, error):
     lists = {"l1": [1.0], "l2": [0.1], "fusion": [0.5], name: values}
     with pytest.raises(error, match=name):

@@ -260,7 +260,7 @@ def test_a_task_of_one_class_is_named(X, Y):
 def test_held_out_rows_are_read_in_the_models_coding(X, Y):
     model = FusedLogit(worded(Y, "no", "yes"), X, standardize=True)
     others = pd.DataFrame({"high": ["yes", None], "low": ["yes", "yes"], "mid": ["no", "yes"]})
-    features, labels = model.held_out(others, X.iloc[:2, ::-1])
+    features, labels, _ = model.held_out(others, X.iloc[:2, ::-1])
     np.testing.assert_array_equal(features, X.iloc[:2])
     np.testing.assert_array_equal(labels, [[1, 0, 1], [1, 1, np.nan]])
 
@@ -273,3 +273,27 @@ def test_held_out_labels_must_be_those_of_the_fit(X, Y):
         model.held_out(Y[["low"]], X)
     with pytest.raises(ValueError, match="exog.*index of endog"):
         model.held_out(worded(Y, "no", "yes"), X.iloc[::-1])
+
+
+def test_arrays_of_the_caller_stay_as_they_were_and_are_not_shared():
+    rng = np.random.default_rng(7)
+    X, Y = rng.normal(size=(12, 3)), rng.integers(0, 2, (12, 4)).astype(float)
+    Y[0, 0] = np.nan
+    given = [X, Y, rng.uniform(0.5, 1.0, size=Y.shape), rng.normal(size=Y.shape), np.array([1.0, 2.0, 0.5])]
+    copies = [array.copy() for array in given]
+    model = FusedLogit(Y, X, weights=given[2], offset=given[3], penalty_factors=given[4], standardize=True)
+    for array, kept in zip(given, copies):
+        np.testing.assert_array_equal(array, kept)
+    data = FusedLogit(Y, X, weights=given[2], offset=given[3], standardize=False).data
+    for array in (data.X, data.signs, data.weights, data.offset, model.problem.factors):
+        assert not any(np.shares_memory(array, mine) for mine in given)
+
+
+def test_a_result_does_not_follow_what_happens_to_the_penalties_it_was_given():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(40, 3))
+    l1 = np.array([0.0, 1.0, 1.0, 1.0])
+    res = FusedLogit((X[:, :2] > rng.normal(size=(40, 2))).astype(float), X).fit(l1, 0.1, 1.0)
+    gap, l1[1:] = res.gap, 100.0
+    del res.__dict__["gap"]
+    assert res.gap == gap

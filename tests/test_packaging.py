@@ -66,10 +66,8 @@ print(time.process_time() - start)
 
 
 def test_public_names_can_be_imported():
-    for name in fusedlr.__all__:
+    for name in set(fusedlr.__all__) - {"__version__"}:
         assert getattr(fusedlr, name).__module__.startswith("fusedlr.")
-    with pytest.raises(AttributeError, match="no attribute 'fused_logit'"):
-        fusedlr.fused_logit
 
 
 def backend(call, folder):

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from fusedlr import FusedLogit, FusedLogitResults, TaskGraph
 from fusedlr.objective import Solution, objective
-from fusedlr.results import fused_groups, pattern_of
+from fusedlr.pattern import pattern_of
 
 FEATURES = ["age", "dose", "noise"]
 TASKS = ["low", "mid", "high", "top"]
@@ -39,7 +39,7 @@ TIED = [[0.0, 0.0, 1.0, 0.0], [2.0, 2.0, 2.0, 1.0], [0.0, 0.0, 3.0, 3.0], [0.0, 
 
 
 def test_blocks_are_the_distinct_values(model):
-    blocks = handmade(TIED).fused_blocks
+    blocks = handmade(TIED).fused_groups
     assert blocks["feature"].tolist() == ["const", "const", "const", "age", "age", "dose"]
     assert blocks["tasks"].tolist() == [("low", "mid"), ("high",), ("top",), ("low", "mid", "high"), ("top",),
                                         ("high", "top")]
@@ -52,15 +52,15 @@ def test_degrees_of_freedom_count_distinct_values():
     assert (chain.df, chain.df_model) == (6, 3)
     assert (ring.df, ring.df_model) == (5, 3)
     assert (free.df, free.df_model) == (4 + 4 + 2, 4 + 2)
-    assert len(chain.fused_blocks) == chain.df
+    assert len(chain.fused_groups) == chain.df
 
 
 def test_equal_values_are_tied_only_through_edges():
     params = np.array([[1.0, 2.0, 1.0, 2.0]])
-    assert fused_groups(params, TaskGraph.chain(4)).tolist() == [[0, 1, 2, 3]]
-    assert fused_groups(params, TaskGraph([(0, 2), (1, 3)], 4)).tolist() == [[0, 1, 0, 1]]
+    assert TaskGraph.chain(4).tied(params).tolist() == [[0, 1, 2, 3]]
+    assert TaskGraph([(0, 2), (1, 3)], 4).tied(params).tolist() == [[0, 1, 0, 1]]
     ones = np.ones((2, 5))
-    assert fused_groups(ones, TaskGraph([(3, 4), (2, 3), (0, 4), (1, 2)], 5)).tolist() == [[0] * 5] * 2
+    assert TaskGraph([(3, 4), (2, 3), (0, 4), (1, 2)], 5).tied(ones).tolist() == [[0] * 5] * 2
 
 
 def test_patterns_count_through_the_rows():

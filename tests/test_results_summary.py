@@ -62,7 +62,7 @@ def test_everything_in_effect_is_shown():
     shown = dict(re.findall(r"(\w[^:\n]*?): +(.+?)(?=  |\n)", text))
     assert shown["Tasks"] == "4 (chain)" and shown["Rows"] == "60" and shown["Labels observed"] == "240"
     assert shown["Non-zero coefs"] == "6 of 12" and shown["Distinct values (df)"] == "5"
-    assert shown["Blocks of 2+ tasks"] == "4"
+    assert shown["Groups of 2+ tasks"] == "4"
     assert (shown["Penalty l1"], shown["Penalty l2"], shown["Penalty fusion"]) == ("1.5", "0.25", "2")
     assert shown["AIC"] == f"{res.aic:.3f}" and shown["BIC"] == f"{res.bic:.3f}"
     assert shown["Log-likelihood"] == f"{res.llf:.3f}" and shown["Deviance explained"] == f"{res.prsquared:.3f}"

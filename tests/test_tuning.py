@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, SeparationWarning, limits, tuning
+from fusedlr import FusedLogit, SeparationWarning, limits, scoring, tuning
 from fusedlr.limits import fusion_limit, l1_limit
-from fusedlr.objective import Data, Penalty
+from fusedlr.objective import Data
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
 
@@ -35,36 +36,36 @@ def scores_one_by_one(params, Y, X, offset):
 
 @pytest.mark.parametrize("cells", [1, 300, 10**7])
 def test_scores_of_many_fits_equal_those_computed_one_by_one(held_out, cells, monkeypatch):
-    monkeypatch.setattr(tuning, "_CELLS", cells)
+    monkeypatch.setattr(scoring, "_CELLS", cells)
     error, logloss = scores_one_by_one(*held_out)
     params, Y, X, offset = held_out
-    np.testing.assert_allclose(tuning.validation_error(params, Y, X, offset), error, rtol=1e-14)
-    np.testing.assert_allclose(tuning.validation_logloss(params, Y, X, offset), logloss, rtol=1e-12)
+    np.testing.assert_allclose(scoring.validation_error(params, Y, X, offset), error, rtol=1e-14)
+    np.testing.assert_allclose(scoring.validation_logloss(params, Y, X, offset), logloss, rtol=1e-12)
 
 
 def test_a_weight_of_two_scores_like_the_row_twice(held_out):
     params, Y, X, _ = held_out
     weights = np.where(np.arange(30) < 10, 2.0, 1.0)
     twice = np.r_[np.arange(30), np.arange(10)]
-    for score in (tuning.validation_error, tuning.validation_logloss):
+    for score in (scoring.validation_error, scoring.validation_logloss):
         np.testing.assert_allclose(score(params, Y, X, weights=weights), score(params, Y[twice], X[twice]), rtol=1e-12)
 
 
 def test_a_linear_predictor_of_zero_predicts_no():
     params = np.zeros((1, 2, 1))
-    assert tuning.validation_error(params, [0.0, 0.0, 1.0], np.ones((3, 1)))[0] == pytest.approx(1 / 3)
+    assert scoring.validation_error(params, [0.0, 0.0, 1.0], np.ones((3, 1)))[0] == pytest.approx(1 / 3)
 
 
 def test_huge_margins_score_finite():
     params = np.full((1, 2, 1), 1e4)
-    assert tuning.validation_logloss(params, [0.0], np.ones((1, 1)))[0] == 2e4
+    assert scoring.validation_logloss(params, [0.0], np.ones((1, 1)))[0] == 2e4
 
 
 def test_nothing_observed_scores_nan_and_cannot_be_chosen_from():
-    error = tuning.validation_error(np.zeros((2, 2, 1)), [np.nan], np.ones((1, 1)))
+    error = scoring.validation_error(np.zeros((2, 2, 1)), [np.nan], np.ones((1, 1)))
     assert np.isnan(error).all()
     with pytest.raises(ValueError, match="no point has a score"):
-        tuning.choose({"l1": [0, 1], "l2": [0, 0], "fusion": [0, 0]}, error, error)
+        scoring.choose({"l1": [0, 1], "l2": [0, 0], "fusion": [0, 0]}, error, error)
 
 
 TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
@@ -80,7 +81,7 @@ TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
     ([np.nan, 0.5, 0.5, 0.6], [0, 1, 1, 1], "error", 2),
 ])
 def test_the_lowest_score_wins_then_the_other_score_then_the_larger_penalties(error, logloss, metric, best):
-    assert tuning.choose(TABLE, error, logloss, metric) == best
+    assert scoring.choose(TABLE, error, logloss, metric) == best
 
 
 def test_a_log_loss_function_is_asked_for_the_tied_points_only():
@@ -90,13 +91,13 @@ def test_a_log_loss_function_is_asked_for_the_tied_points_only():
         asked.append(positions.tolist())
         return np.array([5.0, 4.0])
 
-    assert tuning.choose(TABLE, [0.2, 0.1, 0.3, 0.1], logloss) == 3
+    assert scoring.choose(TABLE, [0.2, 0.1, 0.3, 0.1], logloss) == 3
     assert asked == [[1, 3]]
 
 
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="metric must be 'error' or 'logloss', found 'auc'"):
-        tuning.choose(TABLE, [0] * 4, [0] * 4, metric="auc")
+        scoring.choose(TABLE, [0] * 4, [0] * 4, metric="auc")
 
 
 # ---- limits ---------------------------------------------------------------------------------------------------------
@@ -127,8 +128,8 @@ def data():
 def solve(data, tasks, l1, l2, fusion, factors, fuse_intercepts=True):
     from fusedlr.newton import solve_newton
 
-    fusion = fusion * np.r_[float(fuse_intercepts), np.ones(5)]
-    return solve_newton(data, Penalty.from_values(l1, l2, fusion, 5, factors), tasks, tol=1e-10, max_iter=1000).params
+    problem = Problem.build(data, tasks, factors, fuse_intercepts)
+    return solve_newton(problem, problem.penalty(l1, l2, fusion), tol=1e-10, max_iter=1000).params
 
 
 @each_graph
@@ -136,7 +137,7 @@ def solve(data, tasks, l1, l2, fusion, factors, fuse_intercepts=True):
 @pytest.mark.parametrize(("fusion", "fuse_intercepts"), [(0.0, True), (1.5, True), (1.5, False)])
 def test_at_the_l1_limit_every_coefficient_is_zero_and_just_below_one_is_not(data, tasks, factors, fusion,
                                                                              fuse_intercepts):
-    limit = l1_limit(data, tasks, factors, fusion, fuse_intercepts)
+    limit = l1_limit(Problem.build(data, tasks, factors, fuse_intercepts), fusion)
     held = slice(1, None) if factors is None else 1 + np.flatnonzero(factors)
     assert not solve(data, tasks, 1.0005 * limit, 0.3, fusion, factors, fuse_intercepts)[held].any()
     assert solve(data, tasks, 0.9995 * limit, 0.3, fusion, factors, fuse_intercepts)[held].any()
@@ -148,7 +149,7 @@ def test_at_the_l1_limit_every_coefficient_is_zero_and_just_below_one_is_not(dat
 @fused_or_free
 def test_at_the_fusion_limit_all_tasks_are_equal_and_just_below_they_are_not(data, tasks, factors, l1, l2,
                                                                              fuse_intercepts):
-    limit = fusion_limit(data, tasks, factors, l1, l2, fuse_intercepts)
+    limit = fusion_limit(Problem.build(data, tasks, factors, fuse_intercepts), l1, l2)
     rows = slice(0 if fuse_intercepts else 1, None)
     above, below = (solve(data, tasks, l1, l2, share * limit, factors, fuse_intercepts) for share in (1.0005, 0.9995))
     assert not tasks.differences(above[rows]).any()
@@ -176,34 +177,35 @@ def test_a_large_tree_takes_the_programs_and_gets_its_limit(fuse_intercepts):
     tasks = TaskGraph([(k, (k - 1) // 2) for k in range(1, 15)], 15)
     X = rng.normal(size=(60, 5))
     data = Data.from_arrays(X, (X[:, :1] + rng.normal(size=(60, 15)) > 0).astype(float))
-    limit = fusion_limit(data, tasks, l1=2.0, fuse_intercepts=fuse_intercepts)
+    limit = fusion_limit(Problem.build(data, tasks, None, fuse_intercepts), l1=2.0)
     rows = slice(0 if fuse_intercepts else 1, None)
     assert not np.ptp(solve(data, tasks, 2.0, 0.0, 1.0005 * limit, None, fuse_intercepts)[rows], axis=1).any()
     assert np.ptp(solve(data, tasks, 2.0, 0.0, 0.9995 * limit, None, fuse_intercepts)[rows], axis=1).any()
 
 
 def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
-    assert fusion_limit(data, TaskGraph([], 4)) == 0.0
-    assert l1_limit(data, TaskGraph.chain(4), np.zeros(5)) == 0.0
+    assert fusion_limit(Problem.build(data, TaskGraph([], 4))) == 0.0
+    assert l1_limit(Problem.build(data, TaskGraph.chain(4), np.zeros(5))) == 0.0
 
 
 @fused_or_free
 def test_both_limits_come_as_a_named_pair(data, fuse_intercepts):
-    pair = tuning.penalty_limits(data, GRAPHS["chain"], l2=1.0, fusion=2.0, fuse_intercepts=fuse_intercepts)
-    assert pair.l1 == l1_limit(data, GRAPHS["chain"], fusion=2.0, fuse_intercepts=fuse_intercepts)
-    assert pair.fusion == fusion_limit(data, GRAPHS["chain"], l2=1.0, fuse_intercepts=fuse_intercepts)
+    problem = Problem.build(data, GRAPHS["chain"], None, fuse_intercepts)
+    pair = limits.penalty_limits(problem, l2=1.0, fusion=2.0)
+    assert pair.l1 == l1_limit(problem, fusion=2.0)
+    assert pair.fusion == fusion_limit(problem, l2=1.0)
 
 
 @fused_or_free
 def test_where_rows_are_few_the_fusion_limit_is_finite(fuse_intercepts):
     rng = np.random.default_rng(5)
     data = Data.from_arrays(rng.normal(size=(12, 30)), rng.integers(0, 2, size=(12, 3)))
-    assert 0 < fusion_limit(data, TaskGraph.chain(3), fuse_intercepts=fuse_intercepts) < 1e3
+    assert 0 < fusion_limit(Problem.build(data, TaskGraph.chain(3), None, fuse_intercepts)) < 1e3
 
 
 @fused_or_free
 def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data, fuse_intercepts):
-    grid = tuning.default_penalties(data, GRAPHS["chain"], fuse_intercepts=fuse_intercepts)
+    grid = tuning.default_penalties(Problem.build(data, GRAPHS["chain"], None, fuse_intercepts))
     assert [len(grid[name]) for name in ("l1", "l2", "fusion")] == [10, 3, 9]
     assert not solve(data, GRAPHS["chain"], 1.0005 * grid["l1"][0], 0.0, 0.0, None)[1:].any()
     assert solve(data, GRAPHS["chain"], grid["l1"][-1], 0.0, 0.0, None)[1:].all()
@@ -291,7 +293,7 @@ def table_of(rows):
 ], ids=["largest within", "never less penalized", "never less in one of the three", "the best point's own error",
         "ties go to the larger l2 before the larger fusion"])
 def test_the_one_standard_error_rule(rows, best, expected):
-    assert tuning.one_standard_error(table_of(rows), best) == expected
+    assert scoring.one_standard_error(table_of(rows), best) == expected
 
 
 def test_criteria_are_those_of_the_fits_on_all_rows(model, cv):
@@ -359,15 +361,15 @@ def test_one_task_needs_no_fusion():
     ({"rule": "2se"}, ValueError, "rule must be 'min' or '1se'"),
     ({"metric": "auc"}, ValueError, "metric must be 'error' or 'logloss'"),
     ({"by": "bic", "rule": "1se"}, ValueError, "rule='1se' needs standard errors"),
-    ({"folds": 1}, ValueError, "folds must be from 2 to the number of rows"),
-    ({"folds": 91}, ValueError, r"number of rows \(90\), found 91"),
+    ({"folds": 1}, ValueError, "folds must be from 2 to 90, found 1"),
+    ({"folds": 91}, ValueError, "folds must be from 2 to 90, found 91"),
     ({"folds": [0, 1]}, ValueError, "one fold for each of 90 rows"),
     ({"folds": np.zeros(90)}, ValueError, "at least 2 folds"),
     ({"folds": np.r_[np.nan, np.zeros(89)]}, ValueError, "found missing values"),
-    ({"l1": []}, ValueError, "l1 must be a number or a list of numbers"),
+    ({"l1": []}, ValueError, "l1 must hold at least one number"),
     ({"l2": -1}, ValueError, "l2 must be .* not negative"),
-    ({"fusion": "much"}, TypeError, "fusion must be a number or a list of numbers, found 'much'"),
-    ({"fusion": np.inf}, ValueError, "fusion must be .* finite"),
+    ({"fusion": "much"}, TypeError, "fusion must hold numbers, found 'much'"),
+    ({"fusion": np.inf}, ValueError, "fusion must be finite"),
     ({"l1": 1, "fold": 5}, TypeError, "fold"),
     ({"l1": 1.0, "l2": 1.0, "fusion": 1.0, "n_jobs": 0}, ValueError, "n_jobs must be"),
 ])

@@ -34,13 +34,14 @@ class NewtonSolver:
 
     Parameters
     ----------
-    data : fusedlr.objective.Data
-    tasks : fusedlr.tasks.TaskGraph
+    problem : fusedlr.problem.Problem
     """
 
-    def __init__(self, data, tasks):
+    def __init__(self, problem):
+        data, tasks = problem.data, problem.tasks
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (data.X, data.signs, data.weights, data.offset)]
         self.core = Core(*arrays, *_edges(tasks), tasks.is_chain)
+        self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in (problem.factors, problem.fusion_factors)))
 
     def solve(self, penalty, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
         """Minimise the objective.
@@ -67,15 +68,13 @@ class NewtonSolver:
         report = self.core.solve(tol, max_iter, floor)
         return Solution(self.core.params(), report["objective"], report["gap"], report["status"], report["iterations"], {})
 
-    def solve_points(self, points, factors, fusion_factors, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
+    def solve_points(self, points, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
         """Minimise the objective at many penalties, each from the best solution so far.
 
         Parameters
         ----------
         points : ndarray, shape (g, 3)
             l1, l2, fusion of each point, in the order of solving.
-        factors, fusion_factors : ndarray, shape (1 + d,)
-            Multiply l1 and l2 (0 for the intercept), and fusion, row by row.
         callback : callable, optional
             Called with the number of points done, after each.
 
@@ -87,14 +86,13 @@ class NewtonSolver:
         """
         params = np.zeros((len(points), self.core.rows, self.core.tasks))
         reports = np.zeros((len(points), 6))
-        self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in (factors, fusion_factors)))
         self.core.solve_points(np.ascontiguousarray(points, dtype=float), params, reports, tol, max_iter, floor, callback)
         return params, reports
 
 
-def solve_newton(data, penalty, tasks, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
+def solve_newton(problem, penalty, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
     """Minimise the objective once; see `NewtonSolver.solve`."""
-    return NewtonSolver(data, tasks).solve(penalty, tol, max_iter, start, floor)
+    return NewtonSolver(problem).solve(penalty, tol, max_iter, start, floor)
 
 
 def block_prox(tasks, h, q, l1, fusion, start=None):

@@ -20,7 +20,7 @@ def separable_errors(data, sizes, tol):
     for size in sizes:
         model = build(data["Y_train"][:size], data["X_train"][:size])
         for floor in FLOORS:
-            fit = NewtonSolver(model.data, model.tasks).solve(model.penalty(0.0, 0.0, 0.0), tol=tol, floor=floor)
+            fit = NewtonSolver(model.problem).solve(model.penalty(0.0, 0.0, 0.0), tol=tol, floor=floor)
             margins = fit.params[0] + data["X_test"] @ fit.params[1:]
             rows.append({"size": size, "floor": floor, "status": fit.status,
                          "test_error": error_of_margins(margins, data["Y_test"])})

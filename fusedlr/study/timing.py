@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fusedlr.admm import solve_admm
+from fusedlr.problem import Problem
 from fusedlr.objective import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
@@ -46,5 +47,5 @@ def _problem(d, rng):
 def _seconds(data, space):
     penalty = Penalty.from_values(1.0, 0.1, 0.0, data.n_features)
     start = time.process_time()
-    solve_admm(data, penalty, TaskGraph.chain(1), max_iter=1, space=space)
+    solve_admm(Problem.build(data, TaskGraph.chain(1)), penalty, max_iter=1, space=space)
     return time.process_time() - start

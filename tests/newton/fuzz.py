@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from fusedlr.newton import solve_newton
+from fusedlr.problem import Problem
 from fusedlr.objective import objective
 from fusedlr.optimality import certify
 from tests.newton.problems import draw_problem
@@ -18,7 +19,7 @@ TOL = 1e-7
 def broken_promises(seed):
     """What the solver promised and did not keep on one random problem; an empty list if all is well."""
     data, penalty, tasks = draw_problem(seed)
-    solution = solve_newton(data, penalty, tasks, tol=TOL)
+    solution = solve_newton(Problem.build(data, tasks), penalty, tol=TOL)
     if not np.isfinite(solution.params).all():
         return ["coefficients are not finite"]
     found = []
@@ -30,7 +31,7 @@ def broken_promises(seed):
     if solution.status == "not_converged":
         found.append(f"not converged, gap {solution.gap:.1e}")
     if solution.status == "optimal":
-        certificate = certify(data, solution.params, penalty, tasks)
+        certificate = certify(Problem.build(data, tasks), solution.params, penalty)
         proved = certificate.relative_gap <= 10 * TOL if certificate.kind == "gap" else certificate.kkt <= 1e-5
         if certificate.relative_gap < -1e-11 or not proved:
             found.append(f"the referee sees a gap of {certificate.relative_gap:.1e} ({certificate.kind})")

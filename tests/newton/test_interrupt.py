@@ -10,6 +10,7 @@ import pytest
 
 from fusedlr.newton import NewtonSolver
 from fusedlr.objective import Data, Penalty
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
 
@@ -18,7 +19,7 @@ def test_ctrl_c_ends_a_long_solve_and_the_solver_lives_on(penalties):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3000))
     Y = rng.integers(0, 2, size=(400, 4)).astype(float)
-    solver = NewtonSolver(Data.from_arrays(X, Y), TaskGraph.chain(4))
+    solver = NewtonSolver(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)))
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -9,6 +9,7 @@ from fusedlr.admm import solve_admm
 from fusedlr.newton import FLOOR, NewtonSolver, cpu, solve_newton
 from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss_derivatives, objective
 from fusedlr.optimality import certify
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 from tests.newton.fuzz import broken_promises
 
@@ -34,9 +35,9 @@ def labels(data):
 
 def fit(data, tasks, l1=0.0, l2=0.0, fusion=0.0, factors=None, tol=TOL):
     penalty = Penalty.from_values(l1, l2, fusion, data.n_features, factors)
-    solution = solve_newton(data, penalty, tasks, tol=tol)
+    solution = solve_newton(Problem.build(data, tasks), penalty, tol=tol)
     assert solution.status == "optimal"
-    assert -1e-12 <= certify(data, solution.params, penalty, tasks).relative_gap <= 10 * tol
+    assert -1e-12 <= certify(Problem.build(data, tasks), solution.params, penalty).relative_gap <= 10 * tol
     return solution.params
 
 
@@ -62,7 +63,7 @@ def test_trees_and_rings_have_the_objective_that_cuts_find(graph, penalties):
     given = {tuple(edge) for edge in graph.edges.tolist()}
     idle = [(j, k, 1e-300) for k in range(6) for j in range(k) if (j, k) not in given]
     for_cuts = TaskGraph([(j, k, w) for (j, k), w in zip(graph.edges, graph.weights)] + idle, 6)
-    found, expected = (solve_newton(data, penalty, tasks, tol=TOL) for tasks in (graph, for_cuts))
+    found, expected = (solve_newton(Problem.build(data, tasks), penalty, tol=TOL) for tasks in (graph, for_cuts))
     assert found.status == expected.status == "optimal"
     assert found.objective == pytest.approx(expected.objective, rel=2 * TOL)
 
@@ -70,7 +71,7 @@ def test_trees_and_rings_have_the_objective_that_cuts_find(graph, penalties):
 @pytest.mark.parametrize("graph", [TaskGraph.chain(4), TaskGraph.ring(4)], ids=["chain", "ring"])
 def test_newton_and_admm_find_the_same_point(data, graph):
     penalty = Penalty.from_values(1.0, 0.3, 0.7, 12)
-    fast, slow = (solve(data, penalty, graph, tol=1e-9).params for solve in (solve_newton, solve_admm))
+    fast, slow = (solve(Problem.build(data, graph), penalty, tol=1e-9).params for solve in (solve_newton, solve_admm))
     np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-4)
 
 
@@ -162,7 +163,7 @@ def test_more_features_than_a_gram_matrix_holds(l1, l2):
 
 def test_the_start_does_not_matter(data):
     penalty = Penalty.from_values(0.5, 0.1, 0.5, 12)
-    solver = NewtonSolver(data, TaskGraph.chain(4))
+    solver = NewtonSolver(Problem.build(data, TaskGraph.chain(4)))
     start = np.random.default_rng(0).normal(size=(13, 4))
     first = solver.solve(penalty, tol=TOL, start=start).params
     again = solver.solve(penalty, tol=TOL, start=np.zeros((13, 4))).params
@@ -182,7 +183,7 @@ def test_the_callers_arrays_are_left_alone(data):
 
 
 def test_too_few_steps_are_admitted(data):
-    solution = solve_newton(data, Penalty.from_values(0.1, 0.0, 0.1, 12), TaskGraph.chain(4), tol=1e-12, max_iter=1)
+    solution = solve_newton(Problem.build(data, TaskGraph.chain(4)), Penalty.from_values(0.1, 0.0, 0.1, 12), tol=1e-12, max_iter=1)
     assert solution.status == "not_converged"
     assert solution.gap > 1e-12
 
@@ -202,7 +203,7 @@ def separated(n=30, d=60, t=3):
 def test_separated_data_are_called_separated(fusion):
     data = separated()
     penalty = Penalty.from_values(0, 0, fusion, data.n_features)
-    solution = solve_newton(data, penalty, TaskGraph.chain(3))
+    solution = solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty)
     assert solution.status == "separated"
     assert np.isfinite(solution.params).all()
     assert solution.objective == pytest.approx(objective(data, solution.params, penalty, TaskGraph.chain(3)))
@@ -212,7 +213,7 @@ def test_predictions_hardly_depend_on_the_constant_of_the_rule():
     """Ten times more or less of it turns fewer than one prediction in fifty."""
     data, fresh = separated(), np.random.default_rng(8).normal(size=(2000, 60))
     penalty = Penalty.from_values(0, 0, 0, 60)
-    labels = [fresh @ (found := solve_newton(data, penalty, TaskGraph.chain(3), floor=floor).params)[1:] + found[0] > 0
+    labels = [fresh @ (found := solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, floor=floor).params)[1:] + found[0] > 0
               for floor in (FLOOR, 10 * FLOOR, FLOOR / 10)]
     assert (labels[0] != labels[1]).mean() < 0.02
     assert (labels[0] != labels[2]).mean() < 0.02
@@ -226,9 +227,9 @@ def test_the_ridge_of_the_rule_is_far_below_the_smallest_penalty_of_the_study():
 def test_data_that_are_not_separated_are_fitted_without_any_ridge():
     data = draw(9, n=200, d=5, t=3)
     penalty = Penalty.from_values(0, 0, 0.4, 5)
-    solution = solve_newton(data, penalty, TaskGraph.chain(3), tol=1e-9)
+    solution = solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, tol=1e-9)
     assert solution.status == "optimal"
-    assert certify(data, solution.params, penalty, TaskGraph.chain(3)).relative_gap <= 1e-8
+    assert certify(Problem.build(data, TaskGraph.chain(3)), solution.params, penalty).relative_gap <= 1e-8
 
 
 def is_separated(X, Y):
@@ -249,7 +250,7 @@ def test_fused_tasks_are_called_separated_where_a_linear_program_says_so(seed):
     truth = rng.choice([1, 3, 10]) * rng.normal(size=(d, 1)) + rng.choice([0.1, 1, 3]) * rng.normal(size=(d, t))
     Y = (X @ truth + rng.choice([0, 1]) * rng.logistic(size=(n, t)) > 0).astype(float)
     fusion = rng.choice([0.01, 0.05, 0.5, 5.0])
-    solution = solve_newton(Data.from_arrays(X, Y), Penalty.from_values(0, 0, fusion, d), TaskGraph.chain(t))
+    solution = solve_newton(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(t)), Penalty.from_values(0, 0, fusion, d))
     assert solution.status == ("separated" if is_separated(X, Y) else "optimal")
 
 
@@ -257,7 +258,7 @@ def test_quasi_separated_data_are_called_separated():
     """One feature separates the yes labels from some of the no labels and is 0 for the others."""
     x = np.r_[np.ones(10), np.zeros(20)]
     y = np.r_[np.ones(10), np.tile([0.0, 1.0], 10)]
-    solution = solve_newton(Data.from_arrays(x[:, None], y), Penalty.from_values(0, 0, 0, 1), TaskGraph.chain(1))
+    solution = solve_newton(Problem.build(Data.from_arrays(x[:, None], y), TaskGraph.chain(1)), Penalty.from_values(0, 0, 0, 1))
     assert solution.status == "separated"
     assert np.isfinite(solution.params).all()
 
@@ -267,7 +268,7 @@ def test_a_task_with_one_class_stays_finite(l1, fusion):
     data = draw(11, n=40, d=3, t=3)
     Y = labels(data)
     Y[:, 1] = 1.0
-    solution = solve_newton(Data.from_arrays(data.X, Y), Penalty.from_values(l1, 0, fusion, 3), TaskGraph.chain(3))
+    solution = solve_newton(Problem.build(Data.from_arrays(data.X, Y), TaskGraph.chain(3)), Penalty.from_values(l1, 0, fusion, 3))
     assert np.isfinite(solution.params).all()
     assert solution.status in ("optimal", "separated")
     assert (solution.params[0, 1] + data.X @ solution.params[1:, 1] > 0).mean() > 0.9

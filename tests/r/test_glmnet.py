@@ -9,6 +9,7 @@ import pytest
 from fusedlr.objective import Data, Penalty
 from fusedlr.optimality import certify
 from fusedlr.r import RWarning, glmnet, session
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
 pytestmark = pytest.mark.r
@@ -56,7 +57,7 @@ WEIGHTED_CHAIN = TaskGraph([(0, 1, 2.0), (1, 2, 0.5)], 3)
 ], ids=["elastic net", "pooled", "pooled with free intercepts", "fused only", "unpenalized"])
 def test_weights_offsets_missing_labels_and_factors_mean_the_same_to_r(fit, penalty, tasks):
     data = weighted_data()
-    assert certify(data, fit(data, penalty), penalty, tasks).kkt < 1e-7
+    assert certify(Problem.build(data, tasks), fit(data, penalty), penalty).kkt < 1e-7
 
 
 def test_agreement_tells_the_distance_to_r():

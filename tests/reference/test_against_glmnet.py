@@ -13,6 +13,7 @@ from fusedlr.admm import solve_admm
 from fusedlr.newton import solve_newton
 from fusedlr.objective import Data, Penalty, objective
 from fusedlr.optimality import certify
+from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
 FOLDER = Path(__file__).parent
@@ -46,27 +47,27 @@ def gap_wanted(l1, l2, fusion):
 
 @each_reference
 def test_newton_reaches_the_coefficients_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l1, l2, fusion))
+    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const), tol=gap_wanted(l1, l2, fusion))
     assert solution.status == "optimal"
     np.testing.assert_allclose(solution.params, expected, rtol=0, atol=1e-7)
 
 
 @each_reference
 def test_newton_has_the_zeros_and_ties_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=gap_wanted(l1, l2, fusion))
+    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const), tol=gap_wanted(l1, l2, fusion))
     np.testing.assert_array_equal(solution.params == 0, expected == 0)
     np.testing.assert_array_equal(CHAIN.differences(solution.params) == 0, np.abs(CHAIN.differences(expected)) < 1e-12)
 
 
 @each_reference
 def test_admm_reaches_the_coefficients_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_admm(data, penalty_of(l1, l2, fusion, fusion_const), CHAIN, tol=1e-10)
+    solution = solve_admm(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const), tol=1e-10)
     np.testing.assert_allclose(solution.params, expected, rtol=0, atol=1e-5)
 
 
 @each_reference
 def test_the_referee_approves_of_r(data, l1, l2, fusion, fusion_const, expected):
-    certificate = certify(data, expected, penalty_of(l1, l2, fusion, fusion_const), CHAIN)
+    certificate = certify(Problem.build(data, CHAIN), expected, penalty_of(l1, l2, fusion, fusion_const))
     assert certificate.kkt < 1e-8
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from fusedlr.study import fitting, models
 from fusedlr.study.simulate import simulate
-from fusedlr.tuning import validation_error, validation_logloss
+from fusedlr.scoring import validation_error, validation_logloss
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,181 @@
+"""Checks of arguments: each returns the value in its plain type, or refuses it by name.
+
+A refusal says the argument, the rule, what was found and, where there is one, the way
+out: TypeError for a wrong type, ValueError for a wrong value. All public arguments that
+are numbers, words, flags or arrays of numbers pass through here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["array", "finite", "flag", "named", "number", "tolerance", "vector", "whole", "word"]
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, found {_shown(value)}")
+    return bool(value)
+
+
+def word(name: str, value: Any, known: Iterable[str]) -> str:
+    """One of the known words, in any case."""
+    known = list(known)
+    if isinstance(value, str) and value.lower() in known:
+        return value.lower()
+    kind = ValueError if isinstance(value, str) else TypeError
+    words = " or ".join([", ".join(map(repr, known[:-1])), repr(known[-1])]) if len(known) > 1 else repr(known[0])
+    raise kind(f"{name} must be {words}, found {_shown(value)}")
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None, way_out: str = "") -> int:
+    """A whole number within bounds; 5.0 is one, because R has no other."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not _is_whole(value):
+        raise TypeError(f"{name} must be a whole number, found {_shown(value)}{way_out and '; ' + way_out}")
+    if value < least or (most is not None and value > most):
+        rule = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be {rule}, found {int(value)}{way_out and '; ' + way_out}")
+    return int(value)
+
+
+def number(name: str, value: Any, way_out: str = "") -> float:
+    """A finite number that is not negative."""
+    value = _real(name, value, way_out)
+    if not np.isfinite(value) or value < 0:
+        raise ValueError(f"{name} must be finite and not negative, found {value:g}{way_out and '; ' + way_out}")
+    return value
+
+
+def tolerance(name: str, value: Any, way_out: str = "") -> float:
+    """A number strictly between 0 and 1."""
+    value = _real(name, value, way_out)
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1, found {value:g}{way_out and '; ' + way_out}")
+    return value
+
+
+def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
+    """Numbers of any shape as a new array of floats; NaN for what pandas calls missing.
+
+    Parameters
+    ----------
+    name : str
+    values : array_like, Series or DataFrame
+    missing : bool
+        Whether masked entries may be taken as NaN; elsewhere they are refused.
+    """
+    if hasattr(values, "tocsr"):
+        raise TypeError(f"{name} must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
+                        f"matrix; use {name}.toarray()")
+    if values is None or isinstance(values, (str, bytes, dict, set)):
+        raise TypeError(f"{name} must hold numbers, found {_shown(values)}")
+    if isinstance(values, (pd.Series, pd.DataFrame, pd.Index)):
+        return _from_pandas(name, values)
+    if np.ma.isMaskedArray(values):
+        values = _unmasked(name, values, missing)
+    return _from_array(name, _rectangular(name, values))
+
+
+def vector(name: str, values: Any, size: int | None = None) -> np.ndarray:
+    """A list of at least one finite number that is not negative; a lone number is a list of one."""
+    listed = array(name, [values] if isinstance(values, Real) else values)
+    if listed.ndim != 1 or listed.size == 0 or (size is not None and listed.size != size):
+        wanted = "at least one number" if size is None else f"{size} numbers"
+        raise ValueError(f"{name} must hold {wanted} in one list, found shape {listed.shape}")
+    if not np.isfinite(listed).all() or (listed < 0).any():
+        raise ValueError(f"{name} must be finite and not negative, found {listed.tolist()}")
+    return listed
+
+
+def finite(name: str, values: np.ndarray, columns: Sequence | None = None) -> np.ndarray:
+    """The same array, which must hold neither NaN nor infinity; columns are named in the refusal."""
+    good = np.isfinite(values)
+    if good.all():
+        return values
+    if values.ndim != 2:
+        raise ValueError(f"{name} must be finite, found nan or inf")
+    raise ValueError(f"{name} must be finite, found nan or inf in {int((~good).any(axis=1).sum())} rows, "
+                     f"{named(columns, np.flatnonzero((~good).any(axis=0)))}; drop these rows or impute")
+
+
+def named(names: Sequence | None, positions: np.ndarray) -> str:
+    """Columns by name or position, at most four of them."""
+    shown = [repr(names[j]) if names is not None else str(j) for j in positions[:4]]
+    return f"columns {', '.join(shown)}" + (", ..." if len(positions) > 4 else "")
+
+
+def _real(name: str, value: Any, way_out: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, found {_shown(value)}{way_out and '; ' + way_out}")
+    return float(value)
+
+
+def _is_whole(value: Real) -> bool:
+    return isinstance(value, Integral) or float(value).is_integer()
+
+
+def _from_pandas(name: str, values: pd.Series | pd.DataFrame | pd.Index) -> np.ndarray:
+    frame = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame()
+    bad = [label for k, (label, dtype) in enumerate(frame.dtypes.items())
+           if not (_is_number(dtype) or (dtype == object and _holds_numbers(frame.iloc[:, k])))]
+    if bad:
+        where = f"; columns {bad[:4]} do not" if frame is values else f", found {frame.dtypes.iloc[0]}"
+        raise TypeError(f"{name} must hold numbers{where}; code them with pandas.get_dummies, "
+                        "or use FusedLogit.from_formula with C(...)")
+    array = np.array(frame.to_numpy(dtype=float, na_value=np.nan), order="C")
+    return array if frame is values else array[:, 0]
+
+
+def _is_number(dtype: Any) -> bool:
+    kinds = pd.api.types
+    return ((kinds.is_numeric_dtype(dtype) or kinds.is_bool_dtype(dtype))
+            and not kinds.is_complex_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype))
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    return all(isinstance(value, Real) for value in column[column.notna()])
+
+
+def _unmasked(name: str, values: Any, missing: bool) -> np.ndarray:
+    hidden = np.ma.getmaskarray(values)
+    if not hidden.any():
+        return np.asarray(values.data)
+    if missing:
+        return np.ma.filled(values.astype(float), np.nan)
+    raise ValueError(f"{name} must not be masked, found {int(hidden.sum())} masked entries; drop these rows or impute")
+
+
+def _rectangular(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be rectangular, with as many numbers in every row; found rows of different "
+                         "lengths") from None
+
+
+def _from_array(name: str, values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "biuf":
+        return np.array(values, dtype=float, order="C")
+    strange = [value for value in values.ravel() if not isinstance(value, Real) and value is not None]
+    if values.dtype.kind != "O" or strange:
+        what = {"c": "complex numbers", "M": "dates", "m": "durations"}.get(values.dtype.kind)
+        raise TypeError(f"{name} must hold numbers, found {what or _shown(max(strange, key=_is_word, default=values))}")
+    return np.array(values, dtype=float, order="C")
+
+
+def _is_word(value: Any) -> bool:
+    """Whether numpy made text of it because it was text, and not because a neighbour was."""
+    return not str(value).replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _shown(value: Any) -> str:
+    """The value as it was typed, shortened, without the names that numpy puts around its own numbers."""
+    value = value.item() if isinstance(value, np.generic) else value
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}... ({type(value).__name__})"

@@ -1,0 +1,26 @@
+"""Results from files that their ``save`` methods wrote."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from . import storage
+from .model import FusedLogit
+from .results import FusedLogitResults
+
+__all__ = ["load"]
+
+
+def load(path: str | PathLike, formula: bool = False) -> FusedLogitResults:
+    """Results from a file written by ``save``. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+    formula : bool
+        Whether a model from a formula takes the formula's variables in ``predict``
+        again. A formula is code: ask for this with files you trust only. Without
+        it, ``predict`` takes the columns of the design.
+    """
+    _, page, arrays = storage.read(path, {"results"})
+    return FusedLogitResults.from_state(FusedLogit.from_state(page, arrays, formula), page, arrays)

@@ -1,0 +1,102 @@
+"""Designs of every accepted kind, turned into a matrix of finite floats and names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from .names import refuse_duplicates
+
+__all__ = ["Design", "read_exog", "read_new_exog"]
+
+
+class Design(NamedTuple):
+    """Features without the constant column, and what the columns were called.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, d)
+    names : list
+        Name of the intercept, then one name for each feature.
+    constant : int or None
+        Position of the column of ones in the user's exog, where there was one.
+    index : pandas.Index or None
+    """
+
+    X: np.ndarray
+    names: list
+    constant: int | None
+    index: pd.Index | None
+
+
+def read_exog(exog: Any) -> Design:
+    """Design of any of the accepted kinds as ``Design``; a column of ones is taken out as the intercept."""
+    X, names, index = _exog_array(exog)
+    ones = np.flatnonzero(X[0] == 1.0)
+    ones = ones[(X[:, ones] == 1.0).all(axis=0)]
+    if ones.size > 1:
+        raise ValueError(f"exog has {ones.size} constant columns of ones, {checks.named(names, ones)}; one is the intercept, "
+                         "drop the others")
+    constant = int(ones[0]) if ones.size else None
+    features = [j for j in range(X.shape[1]) if j != constant]
+    if not features:
+        raise ValueError("exog must have at least one feature besides the constant column, found none")
+    return Design(X[:, features] if ones.size else X, _intercept_first(names, constant, features), constant, index)
+
+
+def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndarray, pd.Index | None]:
+    """Features of new rows in the model's order, (X, index); frames by name, arrays by position.
+
+    Parameters
+    ----------
+    exog : DataFrame or array_like, shape (n, d), or (n, 1 + d) with the constant where it was in the fit
+    names : list
+        Names of the features.
+    constant : int or None
+    """
+    if isinstance(exog, pd.DataFrame):
+        absent = [name for name in names if name not in exog.columns]
+        if absent:
+            raise ValueError(f"exog must have a column for each feature of the model; missing are {absent[:4]}"
+                             f"{f' and {len(absent) - 4} more' if len(absent) > 4 else ''}")
+        exog = exog[names]
+    X, _, index = _exog_array(exog)
+    if constant is not None and X.shape[1] == len(names) + 1:
+        if (X[:, constant] != 1).any():
+            raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")
+        X = np.delete(X, constant, axis=1)
+    if X.shape[1] != len(names):
+        raise ValueError(f"exog must have the {len(names)} features of the model as columns, "
+                         f"found {X.shape[1]} columns")
+    return X, index
+
+
+def _exog_array(exog: Any) -> tuple[np.ndarray, list | None, pd.Index | None]:
+    """A finite matrix of floats, its column names and its row labels."""
+    if exog is None:
+        raise TypeError("exog must be an array or a DataFrame of numbers, found None")
+    if isinstance(exog, pd.DataFrame):
+        refuse_duplicates("exog", list(exog.columns))
+    names = list(exog.columns) if isinstance(exog, pd.DataFrame) else None
+    X = checks.array("exog", exog)
+    if X.ndim == 1:
+        way_out = "exog.to_frame()" if isinstance(exog, pd.Series) else "exog.reshape(-1, 1)"
+        raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {way_out}")
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
+    return checks.finite("exog", X, names), names, exog.index if isinstance(exog, pd.DataFrame) else None
+
+
+def _intercept_first(names: list | None, constant: int | None, features: list) -> list:
+    """Name of the intercept, then names of the features; const, x1, x2, ... where the user gave none."""
+    if names is None:
+        return ["const", *(f"x{j + 1}" for j in range(len(features)))]
+    intercept = "const" if constant is None else names[constant]
+    others = [names[j] for j in features]
+    if intercept in others:
+        raise ValueError(f"exog has a column named {intercept!r} that is not a column of ones; that is the name of the "
+                         "intercept, which the model adds itself: rename the column")
+    return [intercept, *others]

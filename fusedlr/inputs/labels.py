@@ -1,0 +1,230 @@
+"""Labels of every accepted kind, turned into 0, 1 and NaN."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .names import refuse_duplicates
+
+__all__ = ["Outcomes", "read_endog", "read_held_out", "read_ordered"]
+
+
+class Outcomes(NamedTuple):
+    """Labels of every task as 0, 1 and NaN, and what they were called.
+
+    Attributes
+    ----------
+    Y : ndarray, shape (n, t)
+    names : list
+        One name for each task.
+    labels : list of (no, yes)
+        The user's own labels, one pair for each task.
+    index : pandas.Index or None
+        Row labels, where the user gave pandas.
+    """
+
+    Y: np.ndarray
+    names: list
+    labels: list
+    index: pd.Index | None
+
+
+def read_endog(endog: Any) -> Outcomes:
+    """Labels of any of the accepted kinds as ``Outcomes``."""
+    frame, index = _endog_frame(endog)
+    if 0 in frame.shape:
+        raise ValueError(f"endog must have rows and columns, found shape {frame.shape}")
+    names = list(frame.columns)
+    refuse_duplicates("endog", names)
+    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    shared = _shared_words(columns)
+    coded = [_code_labels(column, name, shared) for column, name in zip(columns, names)]
+    Y = np.column_stack([codes for codes, _ in coded])
+    _refuse_unobserved(Y, names)
+    return Outcomes(Y, names, [labels for _, labels in coded], index)
+
+
+def read_held_out(endog: Any, names: list, labels: list) -> np.ndarray:
+    """Labels of other rows in the model's own coding, ndarray (n, t) of 0, 1 and NaN.
+
+    Unlike in ``read_endog`` a task may have labels of one kind, or none.
+    """
+    frame, _ = _endog_frame(endog)
+    by_name = isinstance(endog, pd.DataFrame) and set(names) <= set(frame.columns)
+    if not by_name and frame.shape[1] != len(names):
+        raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
+    columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
+    return np.column_stack([_code_known(column, name, pair) for column, name, pair in zip(columns, names, labels)])
+
+
+def read_ordered(endog: Any, levels: Any = None) -> pd.DataFrame:
+    """Ordered levels as cumulative yes/no tasks, a DataFrame with one column ">level" for each but the last level."""
+    column = endog if isinstance(endog, pd.Series) else pd.Series(_one_column(endog))
+    levels = _ordered_levels(column, levels)
+    rank = column.map({level: k for k, level in enumerate(levels)}).astype(float)
+    unknown = pd.unique(column[rank.isna() & column.notna()])
+    if len(unknown):
+        raise ValueError(f"endog holds levels that are not in levels, found {list(unknown[:3])}; levels are {levels}")
+    unseen = [level for k, level in enumerate(levels) if not (rank == k).any()]
+    if unseen:
+        raise ValueError(f"endog never takes the levels {unseen}; leave them out of levels "
+                         "(or call cat.remove_unused_categories())")
+    above = {f">{level}": (rank > k).astype(float).where(rank.notna()) for k, level in enumerate(levels[:-1])}
+    return pd.DataFrame(above, index=column.index)
+
+
+def _endog_frame(endog):
+    if endog is None:
+        raise TypeError("endog must be an array or a DataFrame of labels, found None")
+    if isinstance(endog, pd.DataFrame):
+        return endog, endog.index
+    if isinstance(endog, pd.Series):
+        return endog.to_frame("y" if endog.name is None else endog.name), endog.index
+    if isinstance(endog, pd.Categorical):
+        return pd.DataFrame({"y": endog}), None
+    array = _label_array(endog)
+    names = ["y"] if array.shape[1] == 1 else [f"y{k + 1}" for k in range(array.shape[1])]
+    return pd.DataFrame(array, columns=names), None
+
+
+def _label_array(endog):
+    if np.ma.isMaskedArray(endog):
+        endog = np.ma.filled(endog.astype(object), np.nan)
+    if not isinstance(endog, np.ndarray):
+        try:
+            # Through object, because numpy would turn a NaN among strings into the word "nan".
+            endog = np.array(endog, dtype=object)
+        except ValueError as error:
+            raise ValueError(f"endog must be rectangular, with one label for each row and task: {error}") from None
+    if endog.dtype == object and any(isinstance(value, (list, tuple, np.ndarray)) for value in endog.ravel()):
+        raise ValueError("endog must be rectangular, with one label for each row and task; found rows of different "
+                         "lengths; use NaN or None where a label is not observed")
+    array = endog[:, None] if endog.ndim == 1 else endog
+    if array.ndim != 2:
+        raise ValueError(f"endog must be one column, or rows by tasks, found {endog.ndim} dimensions")
+    return array
+
+
+def _code_labels(column, task, shared):
+    """Codes 0, 1 and NaN of one task, and its pair of labels (no, yes)."""
+    _refuse_strange_types(column, task)
+    missing = column.isna().to_numpy()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        labels = _category_pair(column, task)
+    else:
+        labels = _label_pair(column[~missing].tolist(), task, shared)
+    return _codes(column, missing, labels), labels
+
+
+def _codes(column, missing, labels):
+    codes = np.full(len(column), np.nan)
+    codes[~missing] = np.asarray(column[~missing] == labels[1], dtype=bool)
+    return codes
+
+
+def _code_known(column, task, labels):
+    """Codes 0, 1 and NaN of a task whose pair of labels is known."""
+    missing = column.isna().to_numpy()
+    unknown = [value for value in pd.unique(column[~missing]) if value not in labels]
+    if unknown:
+        raise ValueError(f"endog must hold the labels of the fit, {labels[0]!r} and {labels[1]!r} in task {task!r}; "
+                         f"found {unknown[:3]}")
+    return _codes(column, missing, labels)
+
+
+def _refuse_strange_types(column, task):
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
+        raise TypeError(f"endog must hold two labels for each task; task {task!r} holds dates; compare them with a "
+                        "date to make a yes/no label")
+    if pd.api.types.is_complex_dtype(column.dtype):
+        raise TypeError(f"endog must hold two labels for each task; task {task!r} holds complex numbers; "
+                        "use 0/1, -1/1, bool, or two words")
+
+
+def _label_pair(values, task, shared):
+    """The labels (no, yes) of plain values: numbers, booleans or words."""
+    found = set(values)
+    if all(isinstance(value, (bool, np.bool_)) for value in found) and found:
+        return False, True
+    if all(isinstance(value, Number) and not isinstance(value, complex) for value in found):
+        return _number_pair(found, task)
+    if all(isinstance(value, str) for value in found):
+        return _word_pair(sorted(found), task, shared)
+    kinds = sorted({type(value).__name__ for value in found})
+    raise TypeError(f"endog must hold numbers, booleans or words; task {task!r} holds {' and '.join(kinds)}")
+
+
+def _number_pair(found, task):
+    for pair in ((0, 1), (-1, 1)):
+        if found <= set(pair):
+            return pair
+    examples = sorted(float(value) for value in found)[:4]
+    raise ValueError(f"endog must hold 0/1 or -1/1 (NaN where not observed); task {task!r} holds "
+                     f"{', '.join(f'{value:g}' for value in examples)}; recode it, or see FusedLogit.from_ordered for "
+                     "an outcome with ordered levels")
+
+
+def _word_pair(words, task, shared):
+    if len(words) == 1 and shared is not None:
+        words = shared
+    if len(words) != 2:
+        way_out = ("see FusedLogit.from_ordered for an outcome with ordered levels" if len(words) > 2 else
+                   "use a categorical with both levels, so that yes and no can be told apart")
+        raise ValueError(f"endog must hold two labels for each task; task {task!r} holds {words[:4]}; {way_out}")
+    return tuple(words)
+
+
+def _category_pair(column, task):
+    levels = list(column.cat.categories)
+    if len(levels) != 2:
+        seen = set(column.dropna())
+        levels = [level for level in levels if level in seen]
+    if len(levels) != 2:
+        raise ValueError(f"endog must hold two labels for each task; task {task!r} has the levels {levels[:4]}; "
+                         "see FusedLogit.from_ordered for an outcome with ordered levels")
+    return tuple(level.item() if isinstance(level, np.generic) else level for level in levels)
+
+
+def _shared_words(columns):
+    """The two words of all tasks together, if they are two: they tell yes from no where a task has only one."""
+    words = set()
+    for column in columns:
+        if not isinstance(column.dtype, pd.CategoricalDtype):
+            words.update(value for value in column.dropna().tolist() if isinstance(value, str))
+    return sorted(words) if len(words) == 2 else None
+
+
+def _refuse_unobserved(Y, names):
+    empty = [name for name, column in zip(names, Y.T) if np.isnan(column).all()]
+    if len(empty) == len(names):
+        raise ValueError("endog has no observed label: every value is missing")
+    if empty:
+        raise ValueError(f"endog must have an observed label in every task; all are missing in {empty}; "
+                         "drop these tasks")
+
+
+def _one_column(endog):
+    if isinstance(endog, pd.DataFrame) or np.ndim(endog) != 1:
+        raise ValueError(f"endog must be one column of ordered levels, found shape {np.shape(endog)}")
+    return endog
+
+
+def _ordered_levels(column, levels):
+    if levels is None and isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
+        levels = list(column.cat.categories)
+    elif levels is None:
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            raise ValueError("levels is needed, lowest first, unless endog is numeric or an ordered categorical; "
+                             f"found {list(pd.unique(column.dropna()))[:4]}")
+        levels = sorted(pd.unique(column.dropna()).tolist())
+    levels = list(levels)
+    refuse_duplicates("levels", levels)
+    if len(levels) < 2:
+        raise ValueError(f"endog must have at least two ordered levels, found {levels}")
+    return [int(level) if isinstance(level, float) and level.is_integer() else level for level in levels]
+
+

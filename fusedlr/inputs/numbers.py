@@ -1,0 +1,121 @@
+"""Numbers beside the data: weights, offsets, penalties and their factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from .names import by_name, check_index
+
+__all__ = ["new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
+
+
+def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
+    """Weights of every label, shape (n, t), not negative; some are positive in every task."""
+    array = np.ones(Y.shape) if weights is None else _by_label("weights", weights, Y.shape, index, tasks)
+    if (array < 0).any():
+        raise ValueError(f"weights must not be negative, found {array.min():g}")
+    counted = np.where(np.isnan(Y), 0.0, array)
+    if not counted.any():
+        raise ValueError("weights are all zero, or no label of endog is observed: nothing to fit")
+    empty = [name for name, column in zip(tasks, counted.T) if not column.any()]
+    if empty:
+        raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; "
+                         "drop these tasks")
+    return array
+
+
+def read_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray | None:
+    """Offsets of every label, shape (n, t); None where there are none."""
+    return None if offset is None else _by_label("offset", offset, shape, index, tasks)
+
+
+def new_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray:
+    """Offsets of new rows, shape (n, t); zeros where None."""
+    return np.zeros(shape) if offset is None else _by_label("offset", offset, shape, index, tasks)
+
+
+def read_factors(factors: Any, features: list) -> np.ndarray | None:
+    """Penalty factors of the features, shape (d,); features that a Series leaves out have the factor 1."""
+    if factors is None:
+        return None
+    if isinstance(factors, (pd.Series, Mapping)):
+        given = by_name("penalty_factors", factors, features)
+        factors = [given.get(name, 1.0) for name in features]
+    array = checks.array("penalty_factors", factors)
+    if array.shape != (len(features),):
+        raise ValueError(f"penalty_factors must hold one number for each of {len(features)} features, "
+                         f"found shape {array.shape}")
+    return _not_negative("penalty_factors", array)
+
+
+def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> float | np.ndarray:
+    """A penalty as one number, or as one number for each row of params, intercept first.
+
+    Parameters
+    ----------
+    argument : str
+    value : float, array_like of shape (1 + d,), or Series or dict by name
+        Names that are left out are an error; only a penalty that does not act on the
+        intercept may leave it out, and has 0 there.
+    names : list
+        Name of the intercept, then names of the features.
+    intercept : bool
+        Whether the penalty acts on the intercept.
+    """
+    if value is None:
+        raise TypeError(f"{argument} must be a number, a vector or a Series, found None; use 0 for no penalty")
+    if isinstance(value, (pd.Series, Mapping)):
+        value = _in_order(argument, value, names, intercept)
+    if np.ndim(value) == 0 and not isinstance(value, (str, bytes, set)):
+        return checks.number(argument, value.item() if isinstance(value, np.ndarray) else value)
+    array = checks.array(argument, value)
+    if array.shape != (len(names),):
+        raise ValueError(f"{argument} must be a number or {len(names)} numbers (const first), found shape {array.shape}")
+    if array[0] != 0 and not intercept:
+        raise ValueError(_on_the_intercept(argument, array[0]))
+    return _not_negative(argument, array)
+
+
+def _on_the_intercept(argument: str, value: float) -> str:
+    if argument == "fusion":
+        return (f"fusion of const (the first number) must be 0 in a model with fuse_intercepts=False, found {value:g}; "
+                "build the model with fuse_intercepts=True to fuse intercepts too")
+    return f"{argument} of const (the first number) must be 0: intercepts are not shrunk, found {value:g}"
+
+
+def _in_order(argument: str, values: pd.Series | Mapping, names: list, intercept: bool) -> list:
+    given = by_name(argument, values, names)
+    if not intercept:
+        given.setdefault(names[0], 0.0)
+    absent = [name for name in names if name not in given]
+    if absent:
+        raise ValueError(f"{argument} by name must name every feature{' and the intercept' * intercept}; "
+                         f"missing are {absent[:4]}")
+    return [given[name] for name in names]
+
+
+def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray:
+    """Numbers for every row, or every row and task, in the order of rows and tasks, shape (n, t)."""
+    if isinstance(values, (pd.Series, pd.DataFrame)):
+        check_index(values.index, index, argument)
+    if isinstance(values, pd.DataFrame):
+        if set(values.columns) != set(tasks):
+            raise ValueError(f"{argument} as a DataFrame must have the tasks {tasks} as columns, found "
+                             f"{list(values.columns)}")
+        values = values[tasks]
+    array = checks.finite(argument, checks.array(argument, values))
+    if array.shape not in (shape[:1], shape):
+        raise ValueError(f"{argument} must have shape {shape[:1]} or {shape}, found {array.shape}")
+    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape))
+
+
+def _not_negative(argument: str, array: np.ndarray) -> np.ndarray:
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        raise ValueError(f"{argument} must be finite and not negative, found {array[bad][0]:g}")
+    return array
