@@ -10,7 +10,7 @@ import pandas as pd
 from fusedlr.exceptions import FusedLogitWarning
 from fusedlr.model import FusedLogit
 from fusedlr.study.models import FUSION, L1, L2, slices
-from fusedlr.tuning import choose, validation_error, validation_logloss
+from fusedlr.scoring import choose, validation_error, validation_logloss
 
 __all__ = ["SizeFit", "build", "fit_size"]
 
