@@ -21,7 +21,7 @@ SEED = 1
 def study_model(size, case="d"):
     """The model of one training size of an instance of the study: 100 features, 4 tasks in a chain."""
     data = simulate(case, INSTANCES[case], SEED)
-    return FusedLogit(data["Y_train"][:size], data["X_train"][:size])
+    return FusedLogit(data["Y_train"][:size], data["X_train"][:size], standardize=False, fuse_intercepts=True)
 
 
 def elastic_net_points():
@@ -39,7 +39,7 @@ def random_model(n_rows, n_features, n_tasks, seed=1):
     relevant = min(10, n_features)
     coefs = rng.choice([-1.0, 1.0], relevant)[:, None] + 0.2 * rng.standard_normal((relevant, n_tasks)).cumsum(axis=1)
     chance = 1 / (1 + np.exp(-X[:, :relevant] @ coefs))
-    return FusedLogit((rng.random(chance.shape) < chance).astype(float), X)
+    return FusedLogit((rng.random(chance.shape) < chance).astype(float), X, standardize=False, fuse_intercepts=True)
 
 
 def shares_of_limit(model, share=0.2):

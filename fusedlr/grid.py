@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks
-from .inputs import new_offset
+from .inputs import held_out_weights, new_offset
 from .newton import STATUS, NewtonSolver
 from .objective import Solution
 from .parallel import progress_bar
@@ -109,18 +109,19 @@ class Grid:
         penalties = {name: float(row[name]) for name in ("l1", "l2", "fusion")}
         return FusedLogitResults(self.model, solution, penalties, "newton", self.tol)
 
-    def select(self, endog: Any, exog: Any, metric: str = "error", offset: Any = None) -> FusedLogitResults:
+    def select(self, endog: Any, exog: Any, metric: str = "logloss", offset: Any = None,
+               weights: Any = None) -> FusedLogitResults:
         """The point that predicts held-out rows best.
 
         Parameters
         ----------
         endog, exog : as for ``FusedLogit``
             Held-out rows, with the model's labels and features.
-        metric : "error" or "logloss"
-            Share of wrong labels, or mean negative log-likelihood, over all observed
+        metric : "logloss" or "error"
+            Mean negative log-likelihood, or share of wrong labels, over all observed
             labels of all tasks. Points that are equal in it are told apart by the
             other, then by the larger penalties (l1 first, then l2, then fusion).
-        offset : array_like, optional
+        offset, weights : as for ``FusedLogit``, optional
 
         Returns
         -------
@@ -128,9 +129,10 @@ class Grid:
         """
         X, Y, index = self.model.held_out(endog, exog)
         shift = new_offset(offset, Y.shape, index, self.model.endog_names)
+        counts = held_out_weights(weights, Y, index, self.model.endog_names)
 
         def score(function):
-            return lambda where: function(self.params[where], Y, X, shift)
+            return lambda where: function(self.params[where], Y, X, shift, counts)
 
         return self.results(choose(self.table, score(validation_error), score(validation_logloss), metric))
 

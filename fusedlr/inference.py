@@ -20,16 +20,18 @@ SELECTION_NOTE = ("Conditional on selection: the same data chose which coefficie
                   "so these intervals are too short and these p-values too small.")
 
 
-def refit(results, cov_type="nonrobust"):
+def refit(results, cov_type=None):
     """Fit the zeros and ties that a penalized fit found again, without penalty.
 
     Parameters
     ----------
     results : FusedLogitResults
-    cov_type : "nonrobust" or "cluster"
-        Standard errors that take the labels of one row as independent given the
-        features, as separate logistic regressions do; or that allow any dependence
-        between the tasks of a row. The second matters for values that tasks share.
+    cov_type : "cluster" or "nonrobust", optional
+        Standard errors that allow any dependence between the tasks of a row, the default
+        where there are several tasks; or that take the labels of one row as independent
+        given the features, as separate logistic regressions do. Labels of one person at
+        several times, or at several thresholds, are not independent: the second kind is
+        then too small for values that tasks share.
 
     Returns
     -------
@@ -41,8 +43,9 @@ def refit(results, cov_type="nonrobust"):
         The pattern separates the data of some task, so that its coefficients have no
         finite best value. They are held back by a small ridge and carry no standard error.
     """
-    cov_type = checks.word("cov_type", cov_type, ("nonrobust", "cluster"))
     model = results.model
+    usual = "cluster" if len(model.endog_names) > 1 else "nonrobust"
+    cov_type = usual if cov_type is None else checks.word("cov_type", cov_type, ("nonrobust", "cluster"))
     fit = fit_pattern(model.data, results.pattern)
     if cov_type == "cluster":
         fit = replace(fit, cov=clustered_cov(model.data, fit))
@@ -209,7 +212,8 @@ class RefitResults:
 def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     """Repeat a penalized fit on resampled rows, at the same penalties.
 
-    Rows are drawn with replacement and keep the labels of all their tasks.
+    Rows are drawn with replacement and keep the labels of all their tasks. A weight is a
+    number of rows: a row of weight 2 is drawn as two equal rows would be.
 
     Parameters
     ----------
@@ -300,10 +304,19 @@ class BootstrapResults:
 
 def _refit_resample(problem, penalty, tol, start, seeds):
     """Coefficients and status of one resample, drawn as weights: a row drawn twice counts twice."""
-    n = problem.data.n_rows
-    counts = np.bincount(np.random.default_rng(seeds).integers(n, size=n), minlength=n)
-    solution = solve_newton(problem.reweighted(counts), penalty, tol=tol, start=start)
+    drawn = problem.reweighted(_draw(problem.data.row_weights, np.random.default_rng(seeds)))
+    solution = solve_newton(drawn, penalty, tol=tol, start=start)
     return solution.params, solution.status
+
+
+def _draw(weights, rng):
+    """How often each row is drawn, over its weight, in a resample of as many rows as the weights stand for, (n,)."""
+    end = np.cumsum(weights)
+    size = max(int(round(end[-1])), 1)
+    # A place in the queue of all rows, each as long as its weight: equal rows side by side are drawn like one of twice the weight.
+    places = (rng.integers(size, size=size) + 0.5) * (end[-1] / size)
+    times = np.bincount(np.searchsorted(end, places, side="right"), minlength=len(weights))
+    return np.divide(times, weights, out=np.zeros(len(weights)), where=weights > 0)
 
 
 def _warn(refitted):

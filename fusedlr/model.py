@@ -34,7 +34,7 @@ class FusedLogit:
     log-likelihood plus ``l1`` times the absolute coefficients, ``l2 / 2`` times
     their squares and ``fusion`` times the absolute differences between neighbouring
     tasks. Coefficients come out exactly zero, and exactly equal between neighbours.
-    The model adds its own intercepts, which are fused (unless told otherwise) but never shrunk.
+    The model adds its own intercepts, which are never shrunk, and fused only where asked for.
 
     Parameters
     ----------
@@ -56,14 +56,15 @@ class FusedLogit:
         Multiplies ``l1`` and ``l2`` of a feature; 0 leaves it unpenalized. Features
         that a Series leaves out have the factor 1. ``fusion`` is not touched.
     standardize : bool
-        Divide each feature by its standard deviation (divisor n) before penalties
-        act; results come back on the original scale. Features are not centred:
-        that would move their effect into the intercepts, which are fused too.
+        Divide each feature by its standard deviation (divisor: the sum of the weights of
+        the rows that count) before penalties act, so that a penalty means the same for
+        every feature whatever its unit; results come back on the original scale. With
+        False penalties act on features as they are.
     fuse_intercepts : bool
-        Whether ``fusion`` acts on the intercepts too, as in the paper. With False it
-        acts on features only. Choose False where tasks differ in how common yes is for
-        reasons that are no news, as with thresholds of one ordered outcome: tied
-        intercepts would force other coefficients to imitate the base rates.
+        Whether ``fusion`` acts on the intercepts too. With False, effects do not depend on
+        where a feature has its zero, and tasks may differ in how common yes is; with True
+        features come to imitate such differences. The paper's objective is
+        ``standardize=False, fuse_intercepts=True``.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class FusedLogit:
     """
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
-                 penalty_factors: Any = None, standardize: bool = False, fuse_intercepts: bool = True) -> None:
+                 penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False) -> None:
         outcomes, design = read_endog(endog), read_exog(exog)
         _refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels
@@ -105,7 +106,7 @@ class FusedLogit:
         weights = read_weights(weights, outcomes.Y, self.index, outcomes.names)
         offset = read_offset(offset, outcomes.Y.shape, self.index, outcomes.names)
         X = design.X
-        self.scale = _scale(X) if self.standardize else np.ones(X.shape[1])
+        self.scale = _scale(X, weights.max(axis=1)) if self.standardize else np.ones(X.shape[1])
         if self.standardize:
             X /= self.scale  # in place: the model's own copy
         self.problem = Problem.build(Data.from_arrays(X, outcomes.Y, weights, offset),
@@ -142,8 +143,7 @@ class FusedLogit:
         return model
 
     @classmethod
-    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, fuse_intercepts: bool = False,
-                     **kwargs: Any) -> FusedLogit:
+    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, **kwargs: Any) -> FusedLogit:
         """A model of one ordered outcome: one task "above this level" for each level but the last, in a chain.
 
         Parameters
@@ -154,10 +154,6 @@ class FusedLogit:
         exog : array_like, shape (n, d)
         levels : sequence, optional
             The levels, lowest first; needed unless ``endog`` carries an order itself.
-        fuse_intercepts : bool
-            False unless told otherwise, other than in ``FusedLogit``: fewer rows are above
-            a higher level by construction, so there is nothing to learn from pulling the
-            intercepts together. Tied intercepts would make features imitate the thresholds.
         **kwargs
             The other arguments of ``FusedLogit``.
 
@@ -171,7 +167,7 @@ class FusedLogit:
         outcome = read_ordered(endog, levels)
         if not isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame) and len(exog) == len(outcome):
             outcome.index = exog.index
-        return cls(outcome, exog, fuse_intercepts=fuse_intercepts, **kwargs)
+        return cls(outcome, exog, **kwargs)
 
     def with_rows(self, rows: Any) -> FusedLogit:
         """The same model on some of the rows, in the order given; a row may come more than once.
@@ -428,10 +424,14 @@ def _task_graph(tasks, names):
     return graph
 
 
-def _scale(X):
-    """Standard deviation of each column; 1 where a column does not vary."""
-    spread = X.std(axis=0)
-    return np.where(spread > 0, spread, 1.0)
+def _scale(X, weights):
+    """Standard deviation of each column over the rows that count, shape (d,); 1 where a column does not vary."""
+    scale = np.empty(X.shape[1])
+    for j, column in enumerate(X.T):
+        mean = weights @ column / weights.sum()
+        scale[j] = np.sqrt(weights @ (column - mean) ** 2 / weights.sum())
+    # A constant column has the rounding error of its mean, not 0.
+    return np.where(scale > 1e-13 * np.abs(X).max(axis=0), scale, 1.0)
 
 
 def _warn_one_class(model):

@@ -11,6 +11,8 @@ from matplotlib import patches, ticker
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
+from .inputs import held_out_weights
+
 __all__ = ["calibration", "coef_map", "cv_surface", "feature_path", "residual_history", "selection_frequencies"]
 
 _INK = "0.15"
@@ -127,17 +129,18 @@ def cv_surface(cv, l2=None, ax=None):
     return ax
 
 
-def calibration(results, endog=None, exog=None, offset=None, bins=10, ax=None):
+def calibration(results, endog=None, exog=None, offset=None, weights=None, bins=10, ax=None):
     """Observed share of yes against predicted probability, for each task.
 
-    Predictions of a task are cut into ``bins`` groups of equal number; bars are 95 %
-    Wilson intervals, left out beyond six tasks.
+    Predictions of a task are cut into ``bins`` groups of equal number (weights counted; a
+    row may be divided between two of them); bars are 95 % Wilson intervals, left out
+    beyond six tasks.
 
     Parameters
     ----------
     results : FusedLogitResults
-    endog, exog, offset : as for ``FusedLogit``, optional
-        Held-out rows; the rows of the fit where left out.
+    endog, exog, offset, weights : as for ``FusedLogit``, optional
+        Held-out rows; the rows of the fit, with their weights, where left out.
     bins : int
     ax : matplotlib Axes, optional
 
@@ -148,14 +151,19 @@ def calibration(results, endog=None, exog=None, offset=None, bins=10, ax=None):
     model = results.model
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
-    labels = model.endog.to_numpy(dtype=float) if endog is None else model.held_out(endog, exog)[1]
+    if endog is None:
+        labels, counts = model.endog.to_numpy(dtype=float), model.data.weights
+    else:
+        _, labels, index = model.held_out(endog, exog)
+        counts = held_out_weights(weights, labels, index, model.endog_names)
     predicted = np.asarray(results.predict(exog, offset=offset), dtype=float).reshape(labels.shape)
     ax = ax or _axes(5.2, 4.8)
     ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     colours = _task_colours(labels.shape[1])
     for k, task in enumerate(model.endog_names):
-        seen = ~np.isnan(labels[:, k])
-        _calibration_line(ax, predicted[seen, k], labels[seen, k], bins, colours[k], _style(k, len(colours)), task)
+        seen = counts[:, k] > 0
+        line = _calibration(predicted[seen, k], labels[seen, k], counts[seen, k], bins)
+        _calibration_line(ax, *line, colours[k], _style(k, len(colours)), task)
     _task_key(ax, model.endog_names, colours)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability of yes",
            ylabel="observed share of yes")
@@ -367,13 +375,23 @@ def _task_key(ax, tasks, colours):
     ax.legend(handles=handles, title=title, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
 
 
-def _calibration_line(ax, predicted, observed, bins, colour, marker, task):
+def _calibration(predicted, observed, counts, bins):
+    """Mean prediction, share of yes and number of labels in groups of equal number, each (bins,)."""
     order = np.argsort(predicted, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if part.size]
-    mean, share = (np.array([values[part].mean() for part in parts]) for values in (predicted, observed))
+    end = np.cumsum(counts[order])
+    total = end[-1] if len(end) else 0.0
+    ends = np.linspace(0.0, total, min(bins, max(int(total), 1)) + 1)
+    start = end - counts[order]
+    inside = np.minimum(end, ends[1:, None]) - np.maximum(start, ends[:-1, None])
+    inside = np.clip(inside, 0.0, None)
+    size = inside.sum(axis=1)
+    return inside @ predicted[order] / size, inside @ observed[order] / size, size
+
+
+def _calibration_line(ax, mean, share, size, colour, marker, task):
     ax.plot(mean, share, color=colour, marker=marker, markersize=5, linewidth=1.2, label=str(task))
     if marker is not None:
-        low, high = _wilson(share, np.array([part.size for part in parts]))
+        low, high = _wilson(share, size)
         ax.vlines(mean, low, high, color=colour, linewidth=0.8, alpha=0.4)
 
 

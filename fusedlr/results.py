@@ -297,13 +297,14 @@ class FusedLogitResults:
 
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
-    def refit(self, cov_type: str = "nonrobust") -> RefitResults:
+    def refit(self, cov_type: str | None = None) -> RefitResults:
         """The same zeros and ties without penalty, with Wald intervals conditional on selection.
 
         Parameters
         ----------
-        cov_type : "nonrobust" or "cluster"
-            Whether tasks of one row count as independent; see ``inference.refit``.
+        cov_type : "cluster" or "nonrobust", optional
+            Standard errors that allow any dependence between the tasks of a row, the
+            default where there are several tasks, or that take them as independent.
 
         Returns
         -------

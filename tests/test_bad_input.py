@@ -169,7 +169,7 @@ def test_bad_options_are_refused(bad, kind, message):
 @rows(BAD_FIT)
 def test_bad_arguments_of_fit_are_refused(bad, kind, message):
     with pytest.raises(kind, match=message):
-        FusedLogit(Y, X).fit(**{"l1": 1.0, "l2": 0.1, "fusion": 1.0, **bad})
+        FusedLogit(Y, X, fuse_intercepts=True).fit(**{"l1": 1.0, "l2": 0.1, "fusion": 1.0, **bad})
 
 
 @pytest.mark.parametrize("fusion", [np.ones(4), pd.Series(1.0, ["const", *X.columns])], ids=["vector", "Series"])

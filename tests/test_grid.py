@@ -22,7 +22,7 @@ def draw(n):
 @pytest.fixture(scope="module")
 def model():
     X, Y = draw(90)
-    return FusedLogit(Y, X)
+    return FusedLogit(Y, X, standardize=False, fuse_intercepts=True)
 
 
 @pytest.fixture(scope="module")

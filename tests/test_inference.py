@@ -34,7 +34,7 @@ def all_different(model):
 
 def test_without_zeros_and_ties_the_refit_is_a_logit_of_each_task():
     Y, X, _ = simulated()
-    found = refit(all_different(FusedLogit(Y, X)))
+    found = refit(all_different(FusedLogit(Y, X)), cov_type="nonrobust")
     llf = 0.0
     for task in Y:
         logit = sm.Logit(Y[task], sm.add_constant(X)).fit(disp=0, tol=1e-12)
@@ -75,7 +75,7 @@ def stacked(Y, Z, weights, offset, **options):
 def test_with_zeros_and_ties_the_refit_is_a_glm_of_the_stacked_tasks(standardize):
     Y, X, weights, offset, params, Z = tied_problem()
     model = FusedLogit(Y, X, weights=weights, offset=offset, standardize=standardize)
-    found, glm = refit(as_if_fitted(model, params)), stacked(Y, Z, weights, offset)
+    found, glm = refit(as_if_fitted(model, params), cov_type="nonrobust"), stacked(Y, Z, weights, offset)
     table = found.table()
     np.testing.assert_allclose(table["coef"], glm.params, rtol=1e-8)
     np.testing.assert_allclose(table["std err"], glm.bse, rtol=1e-7)
@@ -117,8 +117,8 @@ def test_shared_values_of_dependent_tasks_need_clustered_errors():
     tied = as_if_fitted(model, np.repeat(np.arange(1.0, 6.0)[:, None], 3, axis=1))
     alone = refit(all_different(FusedLogit(Y, X)), cov_type="cluster").bse.to_numpy()[:, 0]
     np.testing.assert_allclose(refit(tied, cov_type="cluster").bse.to_numpy()[:, 0], alone, rtol=1e-8)
-    naive = refit(all_different(FusedLogit(Y, X))).bse.to_numpy()[:, 0]
-    np.testing.assert_allclose(refit(tied).bse.to_numpy()[:, 0], naive / np.sqrt(3), rtol=1e-8)
+    naive = refit(all_different(FusedLogit(Y, X)), cov_type="nonrobust").bse.to_numpy()[:, 0]
+    np.testing.assert_allclose(refit(tied, cov_type="nonrobust").bse.to_numpy()[:, 0], naive / np.sqrt(3), rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["one class", "separated"])
@@ -127,7 +127,7 @@ def test_a_separated_task_is_named_and_the_others_keep_their_errors(kind):
     Y["mid"] = 1.0 if kind == "one class" else (X["a"] > 0).astype(float)
     results = all_different(FusedLogit(Y, X))
     with pytest.warns(SeparationWarning, match=r"tasks \['mid'\] are separated"):
-        found = refit(results)
+        found = refit(results, cov_type="nonrobust")
     assert found.separated == ["mid"] and not found.converged
     assert np.isfinite(found.params).to_numpy().all()
     assert found.bse["mid"].isna().all() and found.bse[["low", "high"]].notna().all(axis=None)
@@ -173,7 +173,7 @@ def test_unknown_options_are_refused():
     with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
         refit(results).conf_int(alpha=5)
     for n in (0, 1, 2.5, True):
-        with pytest.raises(ValueError, match="n must be a whole number of resamples"):
+        with pytest.raises((TypeError, ValueError), match="n must be .*number of resamples"):
             bootstrap(results, n=n)
 
 

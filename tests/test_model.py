@@ -167,7 +167,7 @@ def test_a_label_that_is_missing_is_a_label_of_weight_zero(X, Y):
 # ---- penalties ------------------------------------------------------------------------------------------------------
 
 def test_penalties_go_by_number_by_vector_and_by_name(X, Y):
-    model = FusedLogit(Y, X)
+    model = FusedLogit(Y, X, fuse_intercepts=True)
     number = model.penalty(1.0, 0.5, 2.0)
     vector = model.penalty([0, 1, 1, 1, 1], [0, 0.5, 0.5, 0.5, 0.5], [2.0] * 5)
     named = model.penalty(pd.Series(1.0, FEATURES[::-1]), pd.Series(0.5, FEATURES),

@@ -24,7 +24,7 @@ def handmade(params, tasks="chain", names=None, status="optimal", **options):
     params = np.array(params, dtype=float)
     Y, X = data(params.shape[1], params.shape[0] - 1)
     Y, X = (Y, X) if names is None else (Y.set_axis(names[1], axis=1), X.set_axis(names[0], axis=1))
-    model = FusedLogit(Y, X, tasks=tasks, **options)
+    model = FusedLogit(Y, X, tasks=tasks, **{"standardize": False, "fuse_intercepts": True, **options})
     return FusedLogitResults(model, Solution(params, 12.5, 1e-9, status, 7, {}), {"l1": 1.5, "l2": 0.25, "fusion": 2.0})
 
 

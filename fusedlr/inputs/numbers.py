@@ -11,22 +11,27 @@ import pandas as pd
 from .. import checks
 from .names import by_name, check_index
 
-__all__ = ["new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
+__all__ = ["held_out_weights", "new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
 
 
 def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
     """Weights of every label, shape (n, t), not negative; some are positive in every task."""
-    array = np.ones(Y.shape) if weights is None else _by_label("weights", weights, Y.shape, index, tasks)
-    if (array < 0).any():
-        raise ValueError(f"weights must not be negative, found {array.min():g}")
-    counted = np.where(np.isnan(Y), 0.0, array)
+    counted = held_out_weights(weights, Y, index, tasks)
     if not counted.any():
         raise ValueError("weights are all zero, or no label of endog is observed: nothing to fit")
     empty = [name for name, column in zip(tasks, counted.T) if not column.any()]
     if empty:
         raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; "
                          "drop these tasks")
-    return array
+    return counted
+
+
+def held_out_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
+    """Weights of every label, shape (n, t), not negative; 0 where the label is not observed, 1 where left out."""
+    array = np.ones(Y.shape) if weights is None else _by_label("weights", weights, Y.shape, index, tasks)
+    if (array < 0).any():
+        raise ValueError(f"weights must not be negative, found {array.min():g}")
+    return np.where(np.isnan(Y), 0.0, array)
 
 
 def read_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray | None:
