@@ -16,7 +16,7 @@ from .objective import Solution
 from .parallel import progress_bar
 from .problem import Problem
 from .results import FusedLogitResults
-from .scoring import PENALTIES, choose, validation_error, validation_logloss
+from .scoring import METRICS, PENALTIES, choose
 
 __all__ = ["Grid", "fit_points"]
 
@@ -117,24 +117,26 @@ class Grid:
         ----------
         endog, exog : as for ``FusedLogit``
             Held-out rows, with the model's labels and features.
-        metric : "logloss" or "error"
-            Mean negative log-likelihood, or share of wrong labels, over all observed
-            labels of all tasks. Points that are equal in it are told apart by the
-            other, then by the larger penalties (l1 first, then l2, then fusion).
+        metric : "logloss", "error" or "auc"
+            Mean negative log-likelihood or share of wrong labels over all observed labels
+            of all tasks, or area under the ROC curve, mean over tasks. Points that are
+            equal in it are told apart by log-loss (in log-loss: by error), then by the
+            larger penalties (l1 first, then l2, then fusion).
         offset, weights : as for ``FusedLogit``, optional
 
         Returns
         -------
         FusedLogitResults
         """
+        metric = METRICS[checks.word("metric", metric, METRICS)]
         X, Y, index = self.model.held_out(endog, exog)
         shift = new_offset(offset, Y.shape, index, self.model.endog_names)
         counts = held_out_weights(weights, Y, index, self.model.endog_names)
 
-        def score(function):
-            return lambda where: function(self.params[where], Y, X, shift, counts)
+        def cost(metric):
+            return lambda where: metric.cost(metric.score(self.params[where], Y, X, shift, counts))
 
-        return self.results(choose(self.table, score(validation_error), score(validation_logloss), metric))
+        return self.results(choose(self.table, cost(metric), cost(METRICS[metric.tie_breaker])))
 
     def __repr__(self):
         counts = ", ".join(f"{count} {status}" for status, count in self.table["status"].value_counts().items())

@@ -329,7 +329,8 @@ class FusedLogit:
             Number of folds, or the fold of each row.
         rule : "min" or "1se"
             The best point, or the most penalized one within a standard error of it.
-        metric : "logloss" or "error"
+        metric : "logloss", "error" or "auc"
+            Mean negative log-likelihood, share of wrong labels, or area under the ROC curve.
         seed : int
             Draws the folds.
         l1, l2, fusion : float or sequence of float, optional

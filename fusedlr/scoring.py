@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from . import checks
 from .objective import pointwise_loss
 
-__all__ = ["METRICS", "PENALTIES", "choose", "one_standard_error", "validation_error", "validation_logloss"]
+__all__ = ["METRICS", "Metric", "PENALTIES", "choose", "one_standard_error", "validation_auc", "validation_error",
+           "validation_logloss"]
 
-METRICS = ("error", "logloss")
 PENALTIES = ("l1", "l2", "fusion")
 
 # Cells held at once, rows by tasks by points: 64 MB of floats.
@@ -54,36 +54,82 @@ def validation_logloss(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: 
     return _mean_score(_minus_log_likelihood, params, Y, X, offset, weights)
 
 
-def choose(table: pd.DataFrame | Mapping, error: Score, logloss: Score, metric: str = "error") -> int:
+def validation_auc(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
+    """Area under the ROC curve, mean over tasks, for each of many fits of the same tasks.
+
+    The share of pairs of a yes and a no of one task in which the yes has the larger
+    linear predictor; a pair with equal ones counts half. A task in which only one label
+    is observed has no pairs and is left out.
+
+    Parameters and return value are those of :func:`validation_error`.
+    """
+    params, X, Y, offset, counts = _held_out(params, Y, X, offset, weights)
+    pairs = [k for k in range(Y.shape[1]) if (counts[Y[:, k] == 1, k]).any() and (counts[Y[:, k] == 0, k]).any()]
+    if not pairs:
+        return np.full(len(params), np.nan)
+    return np.mean([[_auc(offset[:, k] + X @ point[1:, k], Y[:, k] == 1, counts[:, k]) for point in params]
+                    for k in pairs], axis=0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A way to score fits on rows that they did not see.
+
+    Attributes
+    ----------
+    score : function
+        Like :func:`validation_error`.
+    larger_is_better : bool
+    tie_breaker : str
+        Name of the metric that tells points apart which are equal in this one.
+    words : str
+        What it is, for figures and summaries.
+    """
+
+    score: Callable
+    larger_is_better: bool
+    tie_breaker: str
+    words: str
+
+    def cost(self, scores: Any) -> np.ndarray:
+        """The scores, turned round where larger is better, so that the lowest is best."""
+        return -np.asarray(scores, dtype=float) if self.larger_is_better else np.asarray(scores, dtype=float)
+
+
+METRICS = {
+    "logloss": Metric(validation_logloss, False, "error", "mean log-loss of held-out labels"),
+    "error": Metric(validation_error, False, "logloss", "share of wrong held-out labels"),
+    "auc": Metric(validation_auc, True, "logloss", "mean area under the ROC curve of held-out labels"),
+}
+
+
+def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> int:
     """Position of the best point of a grid.
 
-    The lowest ``metric`` wins. Points that are exactly equal in it are told apart by
-    the other score, and points equal in both by their penalties: the larger l1, then
-    the larger l2, then the larger fusion, so that of two equally good fits the more
+    The lowest cost wins. Points that are exactly equal in it are told apart by the
+    tie-breaker, and points equal in both by their penalties: the larger l1, then the
+    larger l2, then the larger fusion, so that of two equally good fits the more
     penalized one is taken.
 
     Parameters
     ----------
     table : DataFrame or mapping with l1, l2 and fusion of each point
-    error, logloss : array_like, shape (g,), or function
-        Scores of each point. A function is called with the positions of those points
-        whose score is needed and returns theirs.
-    metric : "error" or "logloss"
+    cost, tie_breaker : array_like, shape (g,), or function
+        Of each point; the lowest is best (see :meth:`Metric.cost`). A function is called
+        with the positions of those points that are asked about and returns theirs.
 
     Returns
     -------
     int
     """
-    metric = checks.word("metric", metric, METRICS)
-    first, second = (error, logloss) if metric == "error" else (logloss, error)
     keys = np.column_stack([np.asarray(table[name], dtype=float) for name in PENALTIES])
-    left = _lowest(first, np.arange(len(keys)))
+    left = _lowest(cost, np.arange(len(keys)))
     if len(left) > 1:
-        left = _lowest(second, left)
+        left = _lowest(tie_breaker, left)
     return int(max(left, key=lambda i: tuple(keys[i])))
 
 
-def one_standard_error(table: pd.DataFrame, best: int) -> int:
+def one_standard_error(table: pd.DataFrame, best: int, metric: str = "logloss") -> int:
     """Position of the most penalized point whose mean is within one standard error of the best point's.
 
     More penalized means never less: only points whose l1, l2 and fusion are each at least
@@ -96,15 +142,17 @@ def one_standard_error(table: pd.DataFrame, best: int) -> int:
     table : DataFrame
         l1, l2, fusion, mean, se and df of each point.
     best : int
-        Position of the point with the lowest mean.
+        Position of the point with the best mean.
+    metric : str
+        A key of ``METRICS``, which knows whether a larger mean is better.
 
     Returns
     -------
     int
     """
     penalties = table[list(PENALTIES)].to_numpy(dtype=float)
-    mean, df = table["mean"].to_numpy(), table["df"].to_numpy()
-    near = mean <= mean[best] + table["se"].to_numpy()[best]
+    cost, df = METRICS[metric].cost(table["mean"]), table["df"].to_numpy()
+    near = cost <= cost[best] + table["se"].to_numpy()[best]
     more = (penalties >= penalties[best]).all(axis=1)
     return int(max(np.flatnonzero(near & more), key=lambda i: (-df[i], *penalties[i])))
 
@@ -117,18 +165,23 @@ def _lowest(score, positions):
 
 
 def _mean_score(score, params, Y, X, offset, weights):
-    params, X = np.asarray(params, dtype=float), np.asarray(X, dtype=float)
-    shape = (X.shape[0], params.shape[2])
-    Y, offset = _by_label(Y, shape), _by_label(offset, shape)
-    counts = np.where(np.isnan(Y), 0.0, 1.0 if weights is None else _by_label(weights, shape))
+    params, X, Y, offset, counts = _held_out(params, Y, X, offset, weights)
     total = counts.sum()
     if total == 0:
         return np.full(len(params), np.nan)
     signs = np.where(Y == 1, 1.0, -1.0)
-    size = max(1, _CELLS // (shape[0] * shape[1]))
+    size = max(1, _CELLS // Y.size)
     sums = [score(_linear_predictors(params[start:start + size], X, offset), signs, counts)
             for start in range(0, len(params), size)]
     return np.concatenate(sums) / total
+
+
+def _held_out(params, Y, X, offset, weights):
+    """All as arrays; labels, offsets and weights of shape (n, t), weights 0 where a label is not observed."""
+    params, X = np.asarray(params, dtype=float), np.asarray(X, dtype=float)
+    shape = (X.shape[0], params.shape[2])
+    Y, offset = _by_label(Y, shape), _by_label(offset, shape)
+    return params, X, Y, offset, np.where(np.isnan(Y), 0.0, 1.0 if weights is None else _by_label(weights, shape))
 
 
 def _by_label(values, shape):
@@ -149,3 +202,11 @@ def _wrong(linear, signs, counts):
 
 def _minus_log_likelihood(linear, signs, counts):
     return np.einsum("igt,it->g", pointwise_loss(signs[:, None] * linear), counts)
+
+
+def _auc(linear, yes, counts):
+    """Share of pairs in the right order, of one task with both labels."""
+    place = np.unique(linear, return_inverse=True)[1]
+    positives, negatives = np.bincount(place, counts * yes), np.bincount(place, counts * ~yes)
+    below = np.cumsum(negatives) - negatives / 2
+    return positives @ below / (positives.sum() * negatives.sum())

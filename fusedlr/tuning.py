@@ -20,7 +20,7 @@ from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
 from .problem import Problem
 from .results import FusedLogitResults
-from .scoring import METRICS, PENALTIES, choose, one_standard_error, validation_error, validation_logloss
+from .scoring import METRICS, PENALTIES, choose, one_standard_error, validation_logloss
 
 __all__ = ["CVResults", "default_penalties", "fit_cv", "stratified_folds"]
 
@@ -83,11 +83,11 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     folds : int or array_like, shape (n,)
         Number of folds, drawn by :func:`stratified_folds`; or the fold of each row.
     rule : "min" or "1se"
-        Take the point with the lowest mean, or the most penalized point whose mean is
-        within one standard error of the lowest; see :func:`one_standard_error`.
-    metric : "logloss" or "error"
-        What is compared: mean negative log-likelihood or share of wrong labels of the
-        rows left out.
+        Take the point with the best mean, or the most penalized point whose mean is
+        within one standard error of the best; see :func:`one_standard_error`.
+    metric : "logloss", "error" or "auc"
+        What is compared: mean negative log-likelihood, share of wrong labels, or area
+        under the ROC curve (mean over tasks) of the rows left out.
     seed : int
         Draws the folds; the same seed gives the same folds.
     l1, l2, fusion : float or sequence of float, optional
@@ -120,7 +120,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     scores = None
     if by == "cv":
         labels = _fold_labels(model.data, folds, seed)
-        scores = _FoldScores.compute(model, lists, labels, tol, n_jobs, progress)
+        scores = _FoldScores.compute(model, lists, labels, metric, tol, n_jobs, progress)
     grid = model.fit_grid(**lists, tol=tol, progress=progress)
     found = _cv_results(model, grid, scores, rule, metric, by)
     _warn_chosen(found)
@@ -139,10 +139,10 @@ class CVResults:
     table : DataFrame
         One row for each point: l1, l2, fusion, the ``mean`` and standard error ``se`` of
         the metric over folds (by cross-validation; each fold counts by the weight of its
-        labels), the means ``logloss`` and ``error``, then ``df``, ``nonzeros``, ``status``,
+        labels), the means ``logloss`` and ``error`` (and ``auc``, if that is the metric), then ``df``, ``nonzeros``, ``status``,
         ``aic`` and ``bic`` of the fit on all rows.
     best : int
-        Row with the lowest mean (or criterion).
+        Row with the best mean (or lowest criterion).
     one_se : int or None
         Row chosen by the one-standard-error rule.
     folds : ndarray of int or None
@@ -192,44 +192,52 @@ class CVResults:
 
 @dataclass(frozen=True)
 class _FoldScores:
-    """Both metrics in every fold, each of shape (number of folds, g)."""
+    """Fold of each row, weight of each fold, and scores by metric, each of shape (number of folds, g)."""
 
     labels: np.ndarray
     weights: np.ndarray
-    error: np.ndarray
-    logloss: np.ndarray
+    scores: dict[str, np.ndarray]
 
     @classmethod
-    def compute(cls, model, lists, labels, tol, n_jobs, progress):
+    def compute(cls, model, lists, labels, metric, tol, n_jobs, progress):
         points = np.array(list(product(*lists.values())))
-        names = np.unique(labels)
-        work = partial(_score_fold, model.problem, points, labels, tol)
-        weights, error, logloss = zip(*run(work, names, n_jobs, progress, "folds"))
-        # A fold without observed labels says nothing.
-        seen = np.array(weights) > 0
-        return cls(labels, np.array(weights)[seen], np.array(error)[seen], np.array(logloss)[seen])
+        metrics = dict.fromkeys(["logloss", "error", metric])
+        work = partial(_score_fold, model.problem, points, labels, tuple(metrics), tol)
+        weights, scores = zip(*run(work, np.unique(labels), n_jobs, progress, "folds"))
+        return cls(labels, np.array(weights), {name: np.array(each) for name, each in zip(metrics, zip(*scores))})
+
+    def of(self, metric):
+        """Scores and weights of the folds that have any: one without observed labels (for AUC, pairs) says nothing."""
+        seen = ~np.isnan(self.scores[metric]).all(axis=1)
+        if not seen.any():
+            raise ValueError(f"metric={metric!r} needs a fold in which some task has both labels, found none; use fewer "
+                             "folds, or metric='logloss'")
+        return self.scores[metric][seen], self.weights[seen]
 
     def mean(self, metric):
-        return np.average(getattr(self, metric), axis=0, weights=self.weights)
+        scores, weights = self.of(metric)
+        return np.average(scores, axis=0, weights=weights)
 
     def standard_error(self, metric):
-        spread = np.average((getattr(self, metric) - self.mean(metric)) ** 2, axis=0, weights=self.weights)
-        return np.sqrt(spread / max(len(self.weights) - 1, 1))
+        scores, weights = self.of(metric)
+        spread = np.average((scores - self.mean(metric)) ** 2, axis=0, weights=weights)
+        return np.sqrt(spread / max(len(weights) - 1, 1))
 
 
-def _score_fold(problem, points, labels, tol, fold):
-    """Total weight, error and log-loss of one fold by the fits on all others."""
+def _score_fold(problem, points, labels, metrics, tol, fold):
+    """Total weight of one fold, and its scores by the fits on all others, one (g,) for each metric."""
     params, held = fit_points(problem.rows(labels != fold), points, tol)[0], problem.data.rows(labels == fold)
+    # A label that is not observed has the weight 0.
     held_out = (params, held.signs > 0, held.X, held.offset, held.weights)
-    return held.weights.sum(), validation_error(*held_out), validation_logloss(*held_out)
+    return held.weights.sum(), [METRICS[name].score(*held_out) for name in metrics]
 
 
 def _cv_results(model, grid, scores, rule, metric, by):
     table = _table(model, grid, scores, metric)
     if by == "cv":
-        best = choose(table, table["error"], table["logloss"], metric)
-        return CVResults(model, grid, table, best, one_standard_error(table, best), scores.labels,
-                         getattr(scores, metric), rule, metric, by)
+        best = choose(table, *(METRICS[name].cost(table[name]) for name in (metric, METRICS[metric].tie_breaker)))
+        return CVResults(model, grid, table, best, one_standard_error(table, best, metric), scores.labels,
+                         scores.of(metric)[0], rule, metric, by)
     best = choose(table, table[by], np.zeros(len(table)))
     return CVResults(model, grid, table, best, None, None, None, rule, metric, by)
 
@@ -251,7 +259,7 @@ def _table(model, grid, scores, metric):
     table = grid.table[list(PENALTIES)].copy()
     if scores is not None:
         table["mean"], table["se"] = scores.mean(metric), scores.standard_error(metric)
-        table["logloss"], table["error"] = scores.mean("logloss"), scores.mean("error")
+        table = table.assign(**{name: scores.mean(name) for name in scores.scores})
     for name in ("df", "nonzeros", "status"):
         table[name] = grid.table[name]
     deviance = 2 * _loss_of_all(model, grid.params)

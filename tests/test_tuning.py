@@ -1,12 +1,13 @@
 """Scores on held-out rows, limits of the penalties, cross-validation."""
 
+import inspect
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, SeparationWarning, limits, scoring, tuning
+from fusedlr import FusedLogit, Grid, SeparationWarning, limits, scoring, tuning
 from fusedlr.limits import fusion_limit, l1_limit
 from fusedlr.objective import Data
 from fusedlr.problem import Problem
@@ -71,17 +72,16 @@ def test_nothing_observed_scores_nan_and_cannot_be_chosen_from():
 TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
 
 
-@pytest.mark.parametrize(("error", "logloss", "metric", "best"), [
-    ([0.1, 0.2, 0.3, 0.4], [4, 3, 2, 1], "error", 0),
-    ([0.1, 0.2, 0.3, 0.4], [4, 3, 2, 1], "logloss", 3),
-    ([0.1, 0.1, 0.3, 0.4], [4, 3, 2, 1], "error", 1),
-    ([0.2, 0.1, 0.3, 0.4], [1, 1, 2, 3], "logloss", 1),
-    ([0.1, 0.1, 0.1, 0.1], [1, 1, 1, 1], "error", 3),
-    ([0.1, 0.1, 0.2, 0.2], [1, 1, 1, 1], "error", 1),
-    ([np.nan, 0.5, 0.5, 0.6], [0, 1, 1, 1], "error", 2),
+@pytest.mark.parametrize(("cost", "tie_breaker", "best"), [
+    ([0.1, 0.2, 0.3, 0.4], [4, 3, 2, 1], 0),
+    ([0.1, 0.1, 0.3, 0.4], [4, 3, 2, 1], 1),
+    ([1, 1, 2, 3], [0.2, 0.1, 0.3, 0.4], 1),
+    ([0.1, 0.1, 0.1, 0.1], [1, 1, 1, 1], 3),
+    ([0.1, 0.1, 0.2, 0.2], [1, 1, 1, 1], 1),
+    ([np.nan, 0.5, 0.5, 0.6], [0, 1, 1, 1], 2),
 ])
-def test_the_lowest_score_wins_then_the_other_score_then_the_larger_penalties(error, logloss, metric, best):
-    assert scoring.choose(TABLE, error, logloss, metric) == best
+def test_the_lowest_cost_wins_then_the_tie_breaker_then_the_larger_penalties(cost, tie_breaker, best):
+    assert scoring.choose(TABLE, cost, tie_breaker) == best
 
 
 def test_a_log_loss_function_is_asked_for_the_tied_points_only():
@@ -95,9 +95,54 @@ def test_a_log_loss_function_is_asked_for_the_tied_points_only():
     assert asked == [[1, 3]]
 
 
-def test_an_unknown_metric_is_refused():
-    with pytest.raises(ValueError, match="metric must be 'error' or 'logloss', found 'auc'"):
-        scoring.choose(TABLE, [0] * 4, [0] * 4, metric="auc")
+def pairs_in_order(linear, yes, counts):
+    """AUC by its definition: all pairs of a yes and a no, equal ones half."""
+    order = np.sign(linear[yes][:, None] - linear[~yes]) / 2 + 0.5
+    weight = counts[yes][:, None] * counts[~yes]
+    return (order * weight).sum() / weight.sum()
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order(held_out):
+    params, Y, X, offset = held_out
+    X = np.round(X)  # so that some linear predictors are equal
+    params, weights = np.round(params), np.arange(Y.size).reshape(Y.shape) % 5
+    expected = []
+    for point in params:
+        linear = point[0] + X @ point[1:]
+        seen = ~np.isnan(Y)
+        expected.append(np.mean([pairs_in_order(linear[seen[:, k], k], Y[seen[:, k], k] == 1, weights[seen[:, k], k])
+                                 for k in range(Y.shape[1])]))
+    np.testing.assert_allclose(scoring.validation_auc(params, Y, X, weights=weights), expected, rtol=1e-12)
+
+
+def test_auc_leaves_out_tasks_with_one_label():
+    params, X = np.ones((1, 2, 2)), np.arange(4.0)[:, None]
+    both, one = [0.0, 1.0, 0.0, 1.0], [1.0, 1.0, np.nan, 1.0]
+    assert scoring.validation_auc(params, np.column_stack([both, one]), X)[0] == 0.75
+    assert np.isnan(scoring.validation_auc(params, np.column_stack([one, one]), X)).all()
+
+
+def test_cross_validation_by_auc_takes_the_largest(model):
+    grid = {"l1": [0.5, 2.0, 1e4], "l2": 0.1, "fusion": [0.0, 1.0]}
+    found = FusedLogit(model.endog, model.exog).fit_cv(folds=4, metric="AUC", rule="1se", progress=False, **grid)
+    table = found.table
+    assert table["auc"].iloc[found.best] == table["mean"].max() > 0.5
+    assert table["auc"].iloc[found.one_se] >= table["mean"].max() - table["se"].iloc[found.best]
+    null = table[table["l1"] == 1e4]
+    np.testing.assert_allclose(null["auc"], 0.5)  # every row of a fold has the same prediction
+
+
+def test_cross_validation_by_auc_needs_both_labels_in_some_fold():
+    Y = np.tile([0.0, 1.0], 6)
+    model = FusedLogit(Y, np.arange(12.0)[:, None] % 5)
+    with pytest.raises(ValueError, match="metric='auc' needs a fold in which some task has both labels"):
+        model.fit_cv(folds=Y, metric="auc", l1=1.0, l2=1.0, fusion=0.0, progress=False)
+
+
+def test_the_metric_of_select_is_that_of_cross_validation():
+    default = {function: inspect.signature(function).parameters["metric"].default
+               for function in (Grid.select, FusedLogit.fit_cv)}
+    assert set(default.values()) == {"logloss"}
 
 
 # ---- limits ---------------------------------------------------------------------------------------------------------
@@ -359,7 +404,7 @@ def test_one_task_needs_no_fusion():
 @pytest.mark.parametrize(("options", "error", "message"), [
     ({"by": "auc"}, ValueError, "by must be 'cv', 'aic' or 'bic', found 'auc'"),
     ({"rule": "2se"}, ValueError, "rule must be 'min' or '1se'"),
-    ({"metric": "auc"}, ValueError, "metric must be 'error' or 'logloss'"),
+    ({"metric": "brier"}, ValueError, "metric must be 'logloss', 'error' or 'auc'"),
     ({"by": "bic", "rule": "1se"}, ValueError, "rule='1se' needs standard errors"),
     ({"folds": 1}, ValueError, "folds must be from 2 to 90, found 1"),
     ({"folds": 91}, ValueError, "folds must be from 2 to 90, found 91"),
