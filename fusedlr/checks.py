@@ -7,6 +7,7 @@ are numbers, words, flags or arrays of numbers pass through here, once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["array", "finite", "flag", "named", "number", "tolerance", "vector", "whole", "word"]
+__all__ = ["array", "finite", "flag", "named", "number", "path", "tolerance", "vector", "whole", "word"]
 
 
 def flag(name: str, value: Any) -> bool:
@@ -32,6 +33,16 @@ def word(name: str, value: Any, known: Iterable[str]) -> str:
     kind = ValueError if isinstance(value, str) else TypeError
     words = " or ".join([", ".join(map(repr, known[:-1])), repr(known[-1])]) if len(known) > 1 else repr(known[0])
     raise kind(f"{name} must be {words}, found {_shown(value)}")
+
+
+def path(name: str, value: Any) -> str:
+    """The path of a file, as text."""
+    found = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(found, str):
+        raise TypeError(f"{name} must be the path of a file, found {_shown(value)}")
+    if not found or "\0" in found:
+        raise ValueError(f"{name} must be the path of a file, found {_shown(value)}")
+    return found
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, way_out: str = "") -> int:

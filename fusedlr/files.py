@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from os import PathLike
 
-from . import storage
+from . import checks, storage
+from .layouts import LAYOUTS
 from .model import FusedLogit
 from .results import FusedLogitResults
 
@@ -22,5 +23,9 @@ def load(path: str | PathLike, formula: bool = False) -> FusedLogitResults:
         again. A formula is code: ask for this with files you trust only. Without
         it, ``predict`` takes the columns of the design.
     """
-    _, page, arrays = storage.read(path, {"results"})
-    return FusedLogitResults.from_state(FusedLogit.from_state(page, arrays, formula), page, arrays)
+    formula = checks.flag("formula", formula)
+    _, page, arrays = storage.read(path, LAYOUTS)
+    try:
+        return FusedLogitResults.from_state(FusedLogit.from_state(page, arrays, formula), page, arrays)
+    except ValueError as error:  # what only the whole shows, such as an edge to a task that is not there
+        raise ValueError(f"path leads to {str(path)!r}, in which {error}") from None

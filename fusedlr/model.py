@@ -378,7 +378,7 @@ class FusedLogit:
         edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
         model.problem = Problem.build(_stored_data(arrays, len(model.exog_names) - 1, len(model.endog_names)),
                                       TaskGraph(edges, len(model.endog_names), page["task_names"]),
-                                      arrays.get("penalty_factors"), page.get("fuse_intercepts", True))
+                                      arrays.get("penalty_factors"), page.get("fuse_intercepts") is not False)
         return model
 
     def __repr__(self) -> str:

@@ -1,62 +1,97 @@
-"""States on disk: arrays and a page of JSON in one npz file, which runs no code when it is read."""
+"""States on disk: arrays and a page of JSON in one npz file, which runs no code when it is read.
+
+A ``Layout`` says what a file of one kind holds: the fields of its page and the names,
+shapes, types and ranges of its arrays. ``read`` lets in what the layout describes and
+nothing else, and looks at sizes before it takes memory.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zlib
-from collections.abc import Container
+import secrets
+import stat
+from collections.abc import Mapping
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import IO, Any, NamedTuple
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
+from . import checks
+from .fields import Rule, Sizes, bind, refuse
 from .version import __version__
 
-__all__ = ["names", "read", "write"]
+__all__ = ["Array", "Layout", "names", "read", "write"]
 
 # Raised when a file written before can no longer be read; files of a later format are refused.
 FORMAT = 1
 
-# What numpy, zipfile and json say of a file that is not ours or is damaged.
-_BROKEN = (BadZipFile, zlib.error, EOFError, AttributeError, KeyError, TypeError, ValueError)
+# Bytes of a page: the names of a million features take a tenth of it.
+_PAGE_LIMIT = 256_000_000
+
+_WORDS = {"f": "numbers", "i": "whole numbers"}
+
+
+class Array(NamedTuple):
+    """What an array of a file must be.
+
+    Attributes
+    ----------
+    shape : tuple of str
+        Sizes by letter, as ``("n", "1+d")``. A letter stands for the same number in all of a file.
+    kind : str
+        Kinds of types as numpy abbreviates them: "f" for floats, "i" for whole numbers.
+    least : float
+        Lowest number; floats are finite whatever this is.
+    among : tuple of int
+        The only numbers there may be, where not empty.
+    group : str
+        Arrays of one group are all there or all absent; those of the group "" are always there.
+    """
+
+    shape: tuple[str, ...]
+    kind: str = "f"
+    least: float = -np.inf
+    among: tuple[int, ...] = ()
+    group: str = ""
+
+
+class Layout(NamedTuple):
+    """What a file of one kind holds: a rule for each field of its page, and its arrays by name."""
+
+    page: Mapping[str, Rule]
+    arrays: Mapping[str, Array]
 
 
 def write(path: str | os.PathLike, kind: str, page: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Write a state to ``path``: beside it first, then renamed, so that no half file is ever seen."""
+    """Write a state to ``path``: beside it first, then renamed, so that no half file is ever seen.
+
+    A file that is there already keeps its permissions.
+    """
     page = {"kind": f"fusedlr {kind}", "format": FORMAT, "fusedlr": __version__, **page}
     text = json.dumps(page, default=_plain).encode()
-    path = Path(path)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    target = Path(os.path.realpath(checks.path("path", path)))
+    beside = target.with_name(f".fusedlr-{secrets.token_hex(8)}")
+    with _opened(beside, _permissions(target)) as file:
+        try:
             np.savez_compressed(file, page=np.frombuffer(text, dtype=np.uint8), **arrays)
-        os.chmod(beside, 0o666 & ~_umask())
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
+            os.replace(beside, target)
+        except BaseException:
+            os.unlink(beside)
+            raise
 
 
-def read(path: str | os.PathLike, kinds: Container[str]) -> tuple[str, dict, dict[str, np.ndarray]]:
-    """Kind, page and arrays of a file that ``write`` made, or a refusal that says what is wrong with it."""
-    refusal = ValueError(f"path must lead to a file written by the save method of a result, found {str(path)!r}, "
-                         "which is something else or cut short")
-    try:
-        # Opened here, because numpy leaves a file open that turns out to be cut short.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        page = json.loads(arrays.pop("page").tobytes())
-        kind = page["kind"].removeprefix("fusedlr ")
-    except _BROKEN as error:
-        raise refusal from error
-    if kind not in kinds:
-        raise refusal
-    if page["format"] > FORMAT:
-        raise ValueError(f"path leads to a file of format {page['format']}, written by fusedlr {page['fusedlr']}; "
-                         f"this is fusedlr {__version__}, which reads up to format {FORMAT}: update fusedlr")
-    return kind, page, arrays
+def read(path: str | os.PathLike, layouts: Mapping[str, Layout]) -> tuple[str, dict, dict[str, np.ndarray]]:
+    """Kind, page and arrays of a file that ``write`` made, or a refusal that says what is wrong with which field."""
+    with open(checks.path("path", path), "rb") as file:
+        try:
+            return _checked(file, layouts)
+        except _Refused as error:
+            raise ValueError(f"path leads to {str(path)!r}, in which {error}") from None
+        except Exception as error:  # whatever numpy, zipfile and json say of a file that is not ours or is damaged
+            raise ValueError("path must lead to a file written by the save method of a result, found "
+                             f"{str(path)!r}, which is something else or cut short") from error
 
 
 def names(listed: list) -> list:
@@ -64,14 +99,124 @@ def names(listed: list) -> list:
     return [tuple(name) if isinstance(name, list) else name for name in listed]
 
 
+class _Refused(ValueError):
+    """A file of ours that does not hold what it should."""
+
+
+def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict, dict[str, np.ndarray]]:
+    with ZipFile(file) as archive:
+        members = _members(archive)
+        page = json.loads(_load(archive, members.pop("page"), Array(("bytes",), "u"), {}, _PAGE_LIMIT).tobytes())
+        kind, sizes = page["kind"].removeprefix("fusedlr "), {}
+        layout = layouts[kind]
+        _check_format(page)
+        try:
+            _check_page(page, layout, sizes)
+            _check_names(members, layout)
+            arrays = {name: _load(archive, members[name], array, sizes) for name, array in layout.arrays.items()
+                      if name in members}
+        except ValueError as error:
+            raise _Refused(str(error)) from None
+    return kind, page, arrays
+
+
+def _members(archive: ZipFile) -> dict[str, ZipInfo]:
+    """The parts of the file by name, none of them twice."""
+    listed = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    if len(listed) < len(archive.infolist()):
+        raise ValueError("a name comes twice")
+    return listed
+
+
+def _check_format(page: dict) -> None:
+    if page["format"] > FORMAT:
+        raise _Refused(f"the format is {page['format']}, written by fusedlr {page['fusedlr']}; this is fusedlr "
+                       f"{__version__}, which reads up to format {FORMAT}: update fusedlr")
+
+
+def _check_page(page: dict, layout: Layout, sizes: Sizes) -> None:
+    unknown = sorted(set(page) - {"kind", "format", "fusedlr", *layout.page})
+    if unknown:
+        refuse(unknown[0], f"be one of {', '.join(layout.page)}", "a field of another name")
+    for field, rule in layout.page.items():
+        rule(field, page.get(field), sizes)
+
+
+def _check_names(members: dict[str, ZipInfo], layout: Layout) -> None:
+    unknown = sorted(set(members) - set(layout.arrays))
+    if unknown:
+        refuse(unknown[0], f"be one of {', '.join(layout.arrays)}", "an array of another name")
+    begun = {"", *(layout.arrays[name].group for name in members)}
+    for name, array in layout.arrays.items():
+        if array.group in begun and name not in members:
+            refuse(name, "be there", "nothing")
+
+
+def _load(archive: ZipFile, info: ZipInfo, array: Array, sizes: Sizes, limit: float = np.inf) -> np.ndarray:
+    """One array, whose header is believed only after it agrees with the layout and with the size of its member."""
+    name = info.filename.removesuffix(".npy")
+    with archive.open(info) as file:
+        shape, dtype = _header(file)
+        _check_header(name, array, shape, dtype, sizes)
+        if file.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize != info.file_size or info.file_size > limit:
+            refuse(name, f"have the size of its shape {shape}", f"{info.file_size} bytes")
+    with archive.open(info) as file:
+        values = np.lib.format.read_array(file, allow_pickle=False)
+        file.read()  # to the end, where the checksum is compared
+    return _check_values(name, array, values)
+
+
+def _header(file: IO[bytes]) -> tuple[tuple, np.dtype]:
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = readers[np.lib.format.read_magic(file)](file)
+    return shape, dtype
+
+
+def _check_header(name: str, array: Array, shape: tuple, dtype: np.dtype, sizes: Sizes) -> None:
+    if dtype.kind not in array.kind:
+        refuse(name, f"hold {_WORDS.get(array.kind, f'one of the types {array.kind}')}", f"the type {dtype}")
+    if len(shape) != len(array.shape):
+        refuse(name, f"have shape ({', '.join(array.shape)})", f"shape {shape}")
+    for letter, length in zip(array.shape, shape):
+        bind(name, letter, length, sizes)
+
+
+def _check_values(name: str, array: Array, values: np.ndarray) -> np.ndarray:
+    """The numbers as the machine's own, all of them finite and within bounds; other kinds as they are."""
+    if array.kind not in _WORDS:
+        return values
+    values = np.ascontiguousarray(values, dtype=float if array.kind == "f" else int)
+    if not np.isfinite(values).all():
+        refuse(name, "be finite", "nan or inf")
+    if values.size and values.min() < array.least:
+        refuse(name, f"be at least {array.least:g}", f"{values.min():g}")
+    if array.among and not np.isin(values, array.among).all():
+        refuse(name, f"hold {' and '.join(map(str, array.among))} only", "other numbers")
+    return values
+
+
+def _permissions(target: Path) -> int | None:
+    """Permissions of the file that is to be replaced; None where there is none."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"path must be that of a file, found {str(target)!r}, which is a folder or a device")
+    return stat.S_IMODE(mode)
+
+
+def _opened(path: Path, permissions: int | None) -> IO[bytes]:
+    """A new file, open for writing; where no permissions are given, with those that the system gives to new files."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
+                     0o666 if permissions is None else 0o600)
+    if permissions is not None:
+        os.chmod(path, permissions)
+    return os.fdopen(handle, "wb")
+
+
 def _plain(value):
     """numpy's numbers as Python's; anything else has no place in a file without code."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"names and labels must be text or numbers to be saved, found {type(value).__name__} {value!r}")
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -15,8 +15,8 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 
 # Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no circle forms.
 FLOORS = (
-    {"checks", "exceptions", "parallel", "tasks", "version"},
-    {"inputs", "objective", "formula", "storage"},
+    {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
+    {"inputs", "objective", "formula", "layouts", "storage"},
     {"problem"},
     {"admm", "likelihood", "newton", "optimality", "pattern", "scoring"},
     {"inference", "limits", "plots", "summary"},
