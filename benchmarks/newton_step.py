@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from fusedlr.admm import _InFeatures, _InRows
+from fusedlr.admm.chi_update import InFeatures, InRows
 from fusedlr.objective import Data
 
 from .measure import Part, cpu_seconds, interleaved, ratio, spread
@@ -26,7 +26,7 @@ def run(quick):
 def _row(d, repeats):
     rng = np.random.default_rng([1, d])
     data = Data.from_arrays(rng.standard_normal((N_ROWS, d)), rng.integers(0, 2, (N_ROWS, 1)))
-    steps = {"d-space s": _InFeatures, "n-space s": _InRows}
+    steps = {"d-space s": InFeatures, "n-space s": InRows}
     rounds = interleaved({name: lambda kind=kind: cpu_seconds(_step(data, kind)) for name, kind in steps.items()}, repeats)
     return {"features": d, **spread("d-space s", rounds["d-space s"]), **spread("n-space s", rounds["n-space s"]),
             **ratio(rounds, "d-space s", "n-space s"), "paper, inversion s": PAPER[d]}

@@ -1,5 +1,8 @@
 """Fused elastic-net logistic regression: several yes/no outcomes in a natural order, fitted jointly."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .exceptions import ConvergenceWarning, FusedLogitWarning, OneClassWarning, SeparationWarning
 from .files import load
 from .grid import Grid
@@ -10,6 +13,16 @@ from .tasks import TaskGraph
 from .tuning import CVResults
 from .version import __version__
 
+if TYPE_CHECKING:
+    from . import plots  # noqa: F401
+
 __all__ = ["BootstrapResults", "CVResults", "ConvergenceWarning", "FusedLogit", "FusedLogitResults",
            "FusedLogitWarning", "Grid", "OneClassWarning", "RefitResults", "SeparationWarning", "TaskGraph",
            "__version__", "load"]
+
+
+def __getattr__(name):
+    """``fusedlr.plots`` on first use: matplotlib is slow to import, and optional."""
+    if name == "plots":
+        return import_module(".plots", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from fusedlr.admm import _Admm, _History, _InFeatures, _InRows, _SecondLevel, solve_admm
+from fusedlr.admm import solve_admm
+from fusedlr.admm.chi_update import InFeatures, InRows
+from fusedlr.admm.levels import Admm
+from fusedlr.admm.residuals import History
+from fusedlr.admm.zeta_update import SecondLevel
 from fusedlr.objective import Data, Penalty, objective
 from fusedlr.optimality import certify, kkt_violation
 from fusedlr.problem import Problem
@@ -71,7 +75,7 @@ def test_both_spaces_give_the_same_chi(n, d):
     lambda2, rho = np.r_[0, rng.uniform(0, 1, d)], rng.uniform(0.1, 3, 1 + d)
     Omega, start = rng.normal(size=1 + d), rng.normal(size=1 + d)
     design = np.column_stack([np.ones(n), X])
-    chi = [space(design, data, 1, lambda2).minimise(start, Omega, rho) for space in (_InFeatures, _InRows)]
+    chi = [space(design, data, 1, lambda2).minimise(start, Omega, rho) for space in (InFeatures, InRows)]
     np.testing.assert_allclose(chi[0], chi[1], atol=1e-10)
     p = 1 / (1 + np.exp(data.signs[:, 1] * (data.offset[:, 1] + design @ chi[0])))
     slope = -design.T @ (data.weights[:, 1] * data.signs[:, 1] * p) + lambda2 * chi[0] + rho * (chi[0] - Omega)
@@ -92,9 +96,9 @@ def test_the_second_level_solves_the_zeta_update(name):
     rng = np.random.default_rng(5)
     tasks = tasks_of(name, 5, rng.uniform(0.5, 2, 5))
     penalty = Penalty(np.r_[0, rng.uniform(0, 1, 9)], np.zeros(10), rng.uniform(0, 1, 10))
-    Omega, rho, second = 2 * rng.normal(size=(10, 5)), rng.uniform(0.5, 3, 10), _SecondLevel(penalty, tasks)
+    Omega, rho, second = 2 * rng.normal(size=(10, 5)), rng.uniform(0.5, 3, 10), SecondLevel(penalty, tasks)
     for _ in range(10):
-        second.minimise(Omega.T, rho, 1e-12, _History())
+        second.minimise(Omega.T, rho, 1e-12, History())
     zeta = second.pattern()
     assert (zeta == 0).any() and (tasks.differences(zeta) == 0).any()
     assert kkt_violation(zeta, rho[:, None] * (zeta - Omega), penalty, tasks) < 1e-9
@@ -113,7 +117,7 @@ def test_zeros_and_ties_are_exact_and_stable():
 def test_the_step_to_the_pattern_does_not_cost_objective():
     X, Y, _ = arrays(7)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.7, 0.1, 0.6, 6)
-    admm = _Admm(data, penalty, tasks, _InFeatures)
+    admm = Admm(data, penalty, tasks, InFeatures)
     answer = admm.run(1e-8, 5000)
     assert answer.objective <= objective(data, admm.zeta, penalty, tasks) * (1 + 1e-8)
 

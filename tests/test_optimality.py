@@ -8,7 +8,10 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss, loss_derivatives, objective
-from fusedlr.optimality import _largest_gauge, _least_rest, _meet, _sum_groups, certify, kkt_violation
+from fusedlr.optimality import certify, kkt_violation
+from fusedlr.optimality.dual import meet, sum_groups
+from fusedlr.optimality.gauge import largest_gauge
+from fusedlr.optimality.splits import least_rest
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
@@ -177,7 +180,7 @@ def test_slopes_without_penalty_balance_to_the_last_digit(size):
     """A miss is multiplied by the minimiser's intercept, which is large where the dual point is small."""
     data, rng = problem(9)
     penalty, tasks = Penalty.from_values(1.0, 0.0, 1.0, 2, [0.0, 1.0]), TaskGraph.chain(3)
-    a = _meet(data, size * rng.uniform(0.5, 1.5, data.signs.shape), _sum_groups(penalty, tasks))
+    a = meet(data, size * rng.uniform(0.5, 1.5, data.signs.shape), sum_groups(penalty, tasks))
     assert a is not None and a.min() >= 0 and a.max() <= 1
     terms = data.weights * data.signs * a
     assert abs(terms.sum()) <= 1e-14 * np.abs(terms).sum()
@@ -218,7 +221,7 @@ def test_the_best_split_agrees_with_trying_every_pattern(name, t):
     c[::3] = np.round(c[::3])
     l1 = rng.uniform(0, 1.5, blocks) * (rng.random(blocks) < 0.7)
     fusion = rng.choice([0.1, 1.0, 100.0], blocks) * rng.uniform(0, 2.0, blocks) * (rng.random(blocks) < 0.8)
-    rest = _least_rest(c, np.broadcast_to(l1[:, None], c.shape), fusion[:, None] * tasks.weights, tasks)
+    rest = least_rest(c, np.broadcast_to(l1[:, None], c.shape), fusion[:, None] * tasks.weights, tasks)
     exact = enumerated_prox(c, l1, fusion, tasks)
     # the square is what enters the dual; the rest itself is then right to half as many digits
     scale = np.square(c).sum(axis=1).max()
@@ -234,7 +237,7 @@ def test_splits_of_many_tasks_close_their_own_gap(name):
     t = 64 if name != "complete" else 16
     tasks = graph(name, t, rng)
     c, l1, fusion = rng.normal(size=(30, t)).cumsum(axis=1), 0.3, rng.uniform(0, 5, size=(30, 1))
-    rest = _least_rest(c, np.full_like(c, l1), fusion * tasks.weights, tasks)
+    rest = least_rest(c, np.full_like(c, l1), fusion * tasks.weights, tasks)
     used = l1 * np.abs(rest).sum(axis=1) + (fusion * tasks.weights * np.abs(tasks.differences(rest))).sum(axis=1)
     whole = np.square(c).sum(axis=1)
     np.testing.assert_allclose(((c - rest) * rest).sum(axis=1), used, rtol=1e-9, atol=1e-10 * whole.max())
@@ -248,8 +251,8 @@ def test_slopes_fit_after_division_by_the_gauge_and_not_before(name, t):
     tasks = graph(name, t, rng)
     for _ in range(4):
         c, l1, fusion = 20 * rng.normal(size=(1, t)), rng.uniform(0.2, 1.0, 1), rng.uniform(0.1, 2.0, 1)
-        gauge = _largest_gauge(c, Penalty(l1, np.zeros(1), fusion), tasks)
-        left = [_least_rest(c / (gauge * shift), np.full_like(c, l1[0]), fusion[0] * tasks.weights[None], tasks)
+        gauge = largest_gauge(c, Penalty(l1, np.zeros(1), fusion), tasks)
+        left = [least_rest(c / (gauge * shift), np.full_like(c, l1[0]), fusion[0] * tasks.weights[None], tasks)
                 for shift in (1 + 1e-6, 1 - 1e-4)]
         assert gauge > 1
         assert np.abs(left[0]).max() < 1e-7

@@ -1,0 +1,154 @@
+"""Coefficients of one fit as a map, and of one feature as fusion grows."""
+
+import numpy as np
+import seaborn as sns
+from matplotlib import patches
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+from .axes import (FAINT, INK, MARKERS, colour_bar, grid_axes, inches, label_grid, largest, mark_line, nearest,
+                   new_axes, shown_title, style, task_colours, task_key, zero_log_axis)
+
+__all__ = ["coef_map", "feature_path"]
+
+
+def coef_map(results, features=30, per="sd", ax=None):
+    """Coefficients as a map, features by tasks: zeros blank, tied neighbours one outlined cell.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+    features : int
+        Most features to show; if there are more, those with the largest coefficients, largest first.
+    per : "sd" or "unit"
+        Change in log-odds for one standard deviation of the feature, which makes
+        features comparable; or for one unit, the number in ``params``.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    A tied group whose tasks are not side by side is drawn in parts of the same colour.
+    """
+    values = _sized_coefs(results, per)
+    shown = largest(np.abs(values).max(axis=1), features)
+    groups = results.model.tasks.tied(results.solution.params[1:][shown])
+    ax = ax or grid_axes(len(shown), results.model.endog_names)
+    colour = _signed_colours(values)
+    room = np.divide(inches(ax), (values.shape[1], len(shown)))
+    for row, feature in enumerate(shown):
+        for first, last in _runs(groups[row]):
+            _coef_cell(ax, row, first, last, values[feature, first], colour)
+            _cell_numbers(ax, row, first, last, values[feature, first], colour, room)
+    label_grid(ax, [results.model.exog_names[1 + i] for i in shown], results.model.endog_names)
+    unit = "standard deviation" if per == "sd" else "unit"
+    colour_bar(ax, colour, f"change in log-odds\nper {unit}\n(hatched: negative)")
+    ax.set_title(shown_title("Coefficients", values, len(shown)), loc="left")
+    return ax
+
+
+def feature_path(grid, feature, l1=None, l2=None, ax=None):
+    """Coefficients of one feature in all tasks as fusion grows.
+
+    Parameters
+    ----------
+    grid : Grid or CVResults
+    feature : str
+        A name, also that of the intercept.
+    l1, l2 : float, optional
+        Which points of the grid to show, those nearest to these values. Where left out:
+        the chosen ones of a CVResults, the smallest of a Grid.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    chosen = getattr(grid, "penalties", None)
+    grid = getattr(grid, "grid", grid)
+    rows, l1, l2 = _slice(grid.table, _default(l1, chosen, "l1"), _default(l2, chosen, "l2"))
+    names, tasks = list(grid.model.exog_names), grid.model.endog_names
+    if feature not in names:
+        raise ValueError(f"feature must be one of exog_names, found {feature!r}; there are {names[:5]} ...")
+    lines = np.asarray(grid.params)[rows, names.index(feature)]
+    ax = ax or new_axes(6.4, 4.0)
+    positions = zero_log_axis(ax, grid.table["fusion"].to_numpy(dtype=float)[rows])
+    _task_lines(ax, positions, lines, tasks)
+    if chosen is not None:
+        at = positions[np.argmin(np.abs(grid.table["fusion"].to_numpy(dtype=float)[rows] - chosen["fusion"]))]
+        mark_line(ax, at, "chosen")
+    ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set(xlabel="fusion", ylabel="coefficient")
+    ax.set_title(f"{feature} as fusion grows (l1 = {l1:.3g}, l2 = {l2:.3g})", loc="left")
+    return ax
+
+
+def _sized_coefs(results, per):
+    if per not in ("sd", "unit"):
+        raise ValueError(f"per must be 'sd' or 'unit', found {per!r}")
+    model = results.model
+    return results.coefs * (model.data.X.std(axis=0) * model.scale)[:, None] if per == "sd" else results.coefs
+
+
+def _signed_colours(values):
+    top = np.abs(values).max() or 1.0
+    return ScalarMappable(Normalize(-top, top), sns.diverging_palette(265, 35, s=85, l=45, sep=1, as_cmap=True))
+
+
+def _runs(groups):
+    """First and last column of every run of equal groups."""
+    ends = np.flatnonzero(np.append(np.diff(groups) != 0, True))
+    return zip(np.append(0, ends[:-1] + 1), ends)
+
+
+def _coef_cell(ax, row, first, last, value, colour):
+    """One outlined cell over tied columns; negative values are hatched, so that grey print keeps the sign."""
+    if value == 0:
+        return
+    place, fill = (first + 0.04, row + 0.08), colour.to_rgba(value)
+    size = {"width": last - first + 0.92, "height": 0.84}
+    # The hatch is drawn in the edge's colour, so fill and outline are two boxes.
+    ax.add_patch(patches.Rectangle(place, **size, facecolor=fill, edgecolor=(1, 1, 1, 0.5), linewidth=0,
+                                   hatch="////" if value < 0 else None))
+    ax.add_patch(patches.Rectangle(place, **size, fill=False, edgecolor=INK, linewidth=0.9))
+
+
+def _cell_numbers(ax, row, first, last, value, colour, room):
+    """The value in its cell, where the cell is wide enough to hold it."""
+    if value == 0 or (last - first + 1) * room[0] < 0.42 or room[1] < 0.15:
+        return
+    fill, number = colour.to_rgba(value), f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.0e}"
+    ax.text((first + last + 1) / 2, row + 0.51, number.replace("-", "\N{MINUS SIGN}"), ha="center", va="center",
+            fontsize=8, color=_readable_on(fill), bbox={"facecolor": fill, "edgecolor": "none", "pad": 0.8})
+
+
+def _readable_on(fill):
+    """Black or white, whichever stands out more."""
+    red, green, blue = fill[:3]
+    return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+
+
+def _task_lines(ax, positions, lines, tasks):
+    """One line for each task; wider ones below, so that tied tasks show as one striped line."""
+    colours = task_colours(len(tasks))
+    few = len(tasks) <= len(MARKERS)
+    for k in range(len(tasks)):
+        width = 1.4 + 1.1 * (len(tasks) - 1 - k) if few else 1.3
+        ax.plot(positions, lines[:, k], color=colours[k], linewidth=width, marker=style(k, len(tasks)),
+                markersize=4 + width / 2, solid_capstyle="round")
+    sns.despine(ax=ax)
+    task_key(ax, tasks, colours)
+
+
+def _slice(table, l1, l2):
+    """Rows of a grid at one l1 and l2, in order of fusion."""
+    l1, l2 = nearest(table["l1"], l1), nearest(table["l2"], l2)
+    rows = np.flatnonzero((table["l1"] == l1) & (table["l2"] == l2))
+    return rows[np.argsort(table["fusion"].to_numpy()[rows], kind="stable")], l1, l2
+
+
+def _default(value, chosen, name):
+    return value if value is not None or chosen is None else chosen[name]

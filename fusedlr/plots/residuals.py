@@ -1,0 +1,36 @@
+"""Residuals of the ADMM."""
+
+import numpy as np
+import seaborn as sns
+
+from .axes import INK, new_axes
+
+__all__ = ["residual_history"]
+
+
+def residual_history(results, ax=None):
+    """Residuals of the ADMM by iteration.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+        Fitted with ``method="admm"``.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    history = results.solution.history
+    if "primal" not in history:
+        raise ValueError(f"results must come from method='admm', which keeps residuals; found {results.method!r}")
+    ax = ax or new_axes(6.4, 3.6)
+    for name, style in (("primal", "-"), ("dual", "--")):
+        values = np.asarray(history[name], dtype=float)
+        ax.plot(np.arange(1, len(values) + 1), np.where(values > 0, values, np.nan), style, color=INK, linewidth=1.2,
+                label=f"{name} residual")
+    ax.set(yscale="log", xlabel="iteration", ylabel="residual")
+    ax.legend(frameon=False)
+    sns.despine(ax=ax)
+    ax.set_title(f"ADMM, {results.status}", loc="left")
+    return ax

@@ -1,0 +1,128 @@
+"""Observed shares: of yes against predicted probabilities, and of resamples that keep a coefficient."""
+
+import numpy as np
+import seaborn as sns
+from matplotlib import patches
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+from ..inputs import held_out_weights
+from .axes import (FAINT, INK, colour_bar, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
+                   task_colours, task_key)
+
+__all__ = ["calibration", "selection_frequencies"]
+
+
+def calibration(results, endog=None, exog=None, offset=None, weights=None, bins=10, ax=None):
+    """Observed share of yes against predicted probability, for each task.
+
+    Predictions of a task are cut into ``bins`` groups of equal number (weights counted; a
+    row may be divided between two of them); bars are 95 % Wilson intervals, left out
+    beyond six tasks.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+    endog, exog, offset, weights : as for ``FusedLogit``, optional
+        Held-out rows; the rows of the fit, with their weights, where left out.
+    bins : int
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    model = results.model
+    if (endog is None) != (exog is None):
+        raise ValueError("endog and exog must be given together, found only one of them")
+    if endog is None:
+        labels, counts = model.endog.to_numpy(dtype=float), model.data.weights
+    else:
+        _, labels, index = model.held_out(endog, exog)
+        counts = held_out_weights(weights, labels, index, model.endog_names)
+    predicted = np.asarray(results.predict(exog, offset=offset), dtype=float).reshape(labels.shape)
+    ax = ax or new_axes(5.2, 4.8)
+    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    colours = task_colours(labels.shape[1])
+    for k, task in enumerate(model.endog_names):
+        seen = counts[:, k] > 0
+        line = _calibration(predicted[seen, k], labels[seen, k], counts[seen, k], bins)
+        _calibration_line(ax, *line, colours[k], style(k, len(colours)), task)
+    task_key(ax, model.endog_names, colours)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability of yes",
+           ylabel="observed share of yes")
+    ax.set_title(f"Calibration, {'rows of the fit' if exog is None else 'held-out rows'}", loc="left")
+    return ax
+
+
+def _calibration(predicted, observed, counts, bins):
+    """Mean prediction, share of yes and number of labels in groups of equal number, each (bins,)."""
+    order = np.argsort(predicted, kind="stable")
+    end = np.cumsum(counts[order])
+    total = end[-1] if len(end) else 0.0
+    ends = np.linspace(0.0, total, min(bins, max(int(total), 1)) + 1)
+    start = end - counts[order]
+    inside = np.minimum(end, ends[1:, None]) - np.maximum(start, ends[:-1, None])
+    inside = np.clip(inside, 0.0, None)
+    size = inside.sum(axis=1)
+    return inside @ predicted[order] / size, inside @ observed[order] / size, size
+
+
+def _calibration_line(ax, mean, share, size, colour, marker, task):
+    ax.plot(mean, share, color=colour, marker=marker, markersize=5, linewidth=1.2, label=str(task))
+    if marker is not None:
+        low, high = _wilson(share, size)
+        ax.vlines(mean, low, high, color=colour, linewidth=0.8, alpha=0.4)
+
+
+def _wilson(share, n, z=1.96):
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return centre - half, centre + half
+
+
+def selection_frequencies(bootstrap, features=30, ax=None):
+    """How often resamples keep a coefficient, and how often they tie neighbours.
+
+    The area and darkness of a dot is the share of resamples in which the coefficient is not zero;
+    the width of the bar between two neighbouring columns is the share in which both are
+    tied and not zero.
+
+    Parameters
+    ----------
+    bootstrap : BootstrapResults
+    features : int
+        Most features to show; if there are more, those selected most often.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    model = bootstrap.results.model
+    samples = bootstrap.samples[:, 1:]
+    share = (samples != 0).mean(axis=0)
+    shown = largest(share.mean(axis=1), features)
+    ax = ax or grid_axes(len(shown), model.endog_names, cell=(0.5, 0.34))
+    colour = ScalarMappable(Normalize(0.0, 1.0), sns.light_palette("0.1", as_cmap=True))
+    for row, feature in enumerate(shown):
+        _dots(ax, row, share[feature], colour)
+        for j, k in model.tasks.edges:
+            if k == j + 1:
+                tied = np.mean((samples[:, feature, j] == samples[:, feature, k]) & (samples[:, feature, j] != 0))
+                ax.add_patch(patches.Rectangle((j + 0.5, row + 0.5 - 0.3 * tied), 1.0, 0.6 * tied, color="0.72",
+                                               linewidth=0, zorder=1))
+    label_grid(ax, [model.exog_names[1 + i] for i in shown], model.endog_names)
+    colour_bar(ax, colour, "share of resamples\n(dot: not zero;\nbar: tied and not zero)")
+    what = f"Selected in {len(samples)} resamples"
+    ax.set_title(shown_title(what, share, len(shown), "most often kept"), loc="left")
+    return ax
+
+
+def _dots(ax, row, share, colour):
+    """Dots whose area is the share; round whatever the shape of the cell."""
+    room = inches(ax)
+    cell = min(room[0] / len(share), 0.34)
+    seen = share > 0
+    ax.scatter(np.flatnonzero(seen) + 0.5, np.full(seen.sum(), row + 0.5), s=share[seen] * (cell * 72 * 0.72) ** 2,
+               c=colour.to_rgba(share[seen]), edgecolors=INK, linewidths=0.6, zorder=2)

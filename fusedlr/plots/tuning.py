@@ -1,0 +1,120 @@
+"""Scores of cross-validation or of a criterion over the penalties."""
+
+import numpy as np
+import seaborn as sns
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+from .axes import FAINT, INK, colour_bar, grid_axes, mark_line, nearest, new_axes, short, zero_log_axis
+
+__all__ = ["cv_surface"]
+
+
+def cv_surface(cv, l2=None, ax=None):
+    """Scores over l1 and fusion, with the lowest and the one-standard-error point marked.
+
+    Points within one standard error of the lowest are outlined. If only one of the
+    penalties varies, the scores are drawn as a line with standard errors.
+
+    Parameters
+    ----------
+    cv : CVResults
+    l2 : float, optional
+        Show points with the nearest l2; where left out, the best l2 for each l1 and fusion.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    score = "mean" if cv.by == "cv" else cv.by
+    table = cv.table if l2 is None else cv.table[cv.table["l2"] == nearest(cv.table["l2"], l2)]
+    if table["l1"].nunique() == 1 or table["fusion"].nunique() == 1:
+        return _cv_line(cv, table, score, ax)
+    surface = table.groupby(["l1", "fusion"])[score].min().unstack("fusion")
+    ax = ax or grid_axes(surface.shape[0], [short(value) for value in surface], cell=(0.62, 0.34))
+    colour = _score_colours(cv, surface.to_numpy())
+    ax.pcolormesh(np.arange(surface.shape[1] + 1), np.arange(surface.shape[0] + 1), surface.to_numpy(),
+                  cmap=colour.cmap, norm=colour.norm, edgecolor="white", linewidth=0.5)
+    if score == "mean":
+        _outline(ax, surface.to_numpy() <= cv.table["mean"].iloc[cv.best] + cv.table["se"].iloc[cv.best])
+    _mark_points(ax, cv, surface)
+    _penalty_ticks(ax, surface)
+    colour_bar(ax, colour, _score_name(cv), "max" if surface.to_numpy().max() > colour.norm.vmax else "neither")
+    ax.set_title(_cv_title(cv, l2), loc="left")
+    return ax
+
+
+def _score_colours(cv, surface):
+    """Light is good. The scale ends four standard errors above the lowest, lest bad corners drown the rest."""
+    low, high = np.nanmin(surface), np.nanmax(surface)
+    if cv.by == "cv":
+        high = min(high, low + 4 * cv.table["se"].iloc[cv.best])
+    return ScalarMappable(Normalize(low, max(high, low + 1e-12)), sns.color_palette("crest", as_cmap=True))
+
+
+def _outline(ax, inside):
+    """A line around the cells that are inside."""
+    padded = np.pad(inside, 1)
+    for row, column in zip(*np.nonzero(inside)):
+        for shift, ends in (((-1, 0), ((0, 0), (1, 0))), ((1, 0), ((0, 1), (1, 1))),
+                            ((0, -1), ((0, 0), (0, 1))), ((0, 1), ((1, 0), (1, 1)))):
+            if not padded[row + 1 + shift[0], column + 1 + shift[1]]:
+                (x0, y0), (x1, y1) = ends
+                ax.plot([column + x0, column + x1], [row + y0, row + y1], color="black", linewidth=1.6, clip_on=False)
+
+
+def _marks(cv):
+    """Label, row of the table and marker of the points worth marking."""
+    marks = [("lowest", cv.best, "o")]
+    return marks if cv.one_se is None else [*marks, ("1-SE", cv.one_se, "D")]
+
+
+def _mark_points(ax, cv, surface):
+    for label, row, marker in _marks(cv):
+        point = cv.table.iloc[row]
+        if point["l1"] in surface.index and point["fusion"] in surface.columns:
+            ax.plot(surface.columns.get_loc(point["fusion"]) + 0.5, surface.index.get_loc(point["l1"]) + 0.5, marker,
+                    color="white", markeredgecolor="black", markersize=9 if marker == "o" else 7, clip_on=False,
+                    linestyle="none", label=_point_label(label, point), zorder=5)
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), frameon=False, fontsize=9, ncol=1)
+
+
+def _point_label(label, point):
+    penalties = ", ".join(f"{name} = {point[name]:.3g}" for name in ("l1", "l2", "fusion"))
+    return f"{label}: {penalties}, df = {point['df']:g}"
+
+
+def _penalty_ticks(ax, surface):
+    ax.set_xticks(np.arange(surface.shape[1]) + 0.5, [short(value) for value in surface.columns])
+    ax.set_yticks(np.arange(surface.shape[0]) + 0.5, [short(value) for value in surface.index])
+    ax.tick_params(length=0, labelsize=9)
+    ax.set(xlabel="fusion", ylabel="l1")
+
+
+def _score_name(cv):
+    names = {"logloss": "mean log-loss of held-out labels", "error": "share of wrong held-out labels"}
+    return names[cv.metric] if cv.by == "cv" else cv.by.upper()
+
+
+def _cv_title(cv, l2):
+    shown = "best l2 in each cell" if l2 is None else f"l2 = {nearest(cv.table['l2'], l2):.3g}"
+    return f"{'Cross-validation' if cv.by == 'cv' else cv.by.upper()}, {shown}"
+
+
+def _cv_line(cv, table, score, ax):
+    """Scores along the one penalty that varies, with standard errors."""
+    name = next((name for name in ("l1", "fusion", "l2") if table[name].nunique() > 1), "l1")
+    best = table.loc[table.groupby(name)[score].idxmin()].sort_values(name)
+    ax = ax or new_axes(6.4, 4.0)
+    positions = zero_log_axis(ax, best[name].to_numpy(dtype=float))
+    errors = best["se"].to_numpy() if score == "mean" else None
+    ax.errorbar(positions, best[score].to_numpy(), yerr=errors, color=INK, ecolor=FAINT, marker="o",
+                markersize=4, capsize=2)
+    values = best[name].to_numpy(dtype=float)
+    for label, row, _ in _marks(cv):
+        mark_line(ax, positions[np.argmin(np.abs(values - cv.table[name].iloc[row]))], label)
+    sns.despine(ax=ax)
+    ax.set(xlabel=name, ylabel=_score_name(cv))
+    ax.set_title("Cross-validation" if cv.by == "cv" else cv.by.upper(), loc="left")
+    return ax
