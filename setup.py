@@ -1,5 +1,6 @@
 """Build the compiled solver, and the text for a package index; everything else is in pyproject.toml."""
 
+import os
 import re
 import sysconfig
 from glob import glob
@@ -13,9 +14,11 @@ from setuptools.command.build_ext import build_ext
 
 FOLDER = "fusedlr/newton/"
 GENERATED = FOLDER + "_newton.cpp"
+OPTIMIZE = os.environ.get("FUSEDLR_OPTIMIZE", "-O3")
 
 # One wheel for Python 3.11 and all that follow, where Cython can make one (and Python has its usual lock).
-STABLE = tuple(map(int, Cython.__version__.split(".")[:2])) >= (3, 1) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+CYTHON = tuple(map(int, Cython.__version__.split(".")[:2]))
+STABLE = CYTHON >= (3, 1) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 class BuildSideBySide(build_ext):
@@ -45,7 +48,7 @@ newton = Extension(
     depends=sorted(glob(FOLDER + "*.hpp")),
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
-    extra_compile_args=["-O3", "-std=gnu++17", "-fno-math-errno", "-fvisibility=hidden", "-g0"],
+    extra_compile_args=[OPTIMIZE, "-std=gnu++17", "-fno-math-errno", "-fvisibility=hidden", "-g0"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
     py_limited_api=STABLE,
 )
