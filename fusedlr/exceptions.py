@@ -13,5 +13,13 @@ class SeparationWarning(FusedLogitWarning):
     """The data are separated: without penalty no finite minimiser exists."""
 
 
+class GridEdgeWarning(FusedLogitWarning):
+    """The chosen penalties lie at an end of the grid, beyond which a better fit may be."""
+
+
+class CollinearWarning(FusedLogitWarning):
+    """Features that cannot be told apart, or that do not vary."""
+
+
 class OneClassWarning(FusedLogitWarning):
     """Every observed label of a task is the same."""

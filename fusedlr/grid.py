@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from . import checks
+from .exact import ACCEPTED, solve_exactly
+from .exceptions import GridEdgeWarning
 from .inputs import held_out_weights, new_offset
 from .newton import STATUS, NewtonSolver
-from .objective import Solution
 from .parallel import progress_bar
 from .problem import Problem
 from .results import FusedLogitResults
@@ -101,13 +103,11 @@ class Grid:
         return len(self.table)
 
     def results(self, i: int) -> FusedLogitResults:
-        """The fit at point ``i`` as if it had been fitted on its own."""
-        row = self.table.iloc[i]
-        params = self.params[i].copy()
-        params[1:] *= self.model.scale[:, None]
-        solution = Solution(params, row["objective"], row["gap"], row["status"], int(row["iterations"]), {})
-        penalties = {name: float(row[name]) for name in ("l1", "l2", "fusion")}
-        return FusedLogitResults(self.model, solution, penalties, "newton", self.tol)
+        """The fit at point ``i``, solved exactly from where the grid left it: what ``model.fit`` gives there."""
+        penalties = {name: float(self.table[name].iloc[i]) for name in PENALTIES}
+        start = self.params[i] * np.append(1.0, self.model.scale)[:, None]
+        solution = solve_exactly(self.model.problem, self.model.problem.penalty(**penalties), start=start)
+        return FusedLogitResults(self.model, solution, penalties, "newton", ACCEPTED)
 
     def select(self, endog: Any, exog: Any, metric: str = "logloss", offset: Any = None,
                weights: Any = None) -> FusedLogitResults:
@@ -136,11 +136,42 @@ class Grid:
         def cost(metric):
             return lambda where: metric.cost(metric.score(self.params[where], Y, X, shift, counts))
 
-        return self.results(choose(self.table, cost(metric), cost(METRICS[metric.tie_breaker])))
+        best = choose(self.table, cost(metric), cost(METRICS[metric.tie_breaker]))
+        warn_edge(self, best)
+        return self.results(best)
 
     def __repr__(self):
         counts = ", ".join(f"{count} {status}" for status, count in self.table["status"].value_counts().items())
         return f"<Grid: {len(self)} points, {counts}>"
+
+
+def warn_edge(grid: Grid, chosen: int, stacklevel: int = 3) -> None:
+    """Warn where a chosen point lies at an end of the grid beyond which the fit would go on to change."""
+    ends = [f"the {end} {name} ({grid.table[name].iloc[chosen]:.4g})" for name in PENALTIES
+            for end in [_end(grid.table[name].to_numpy(), chosen)] if end and _goes_on(grid, chosen, name, end)]
+    if ends:
+        warnings.warn(f"the chosen point lies at an end of the grid, {' and '.join(ends)}: a better one may lie beyond; "
+                      "give a longer list of that penalty", GridEdgeWarning, stacklevel=stacklevel)
+
+
+def _end(values, chosen):
+    """Which end of a list of at least two penalties was chosen, if any; nothing lies beyond 0."""
+    if values[chosen] == values.max() > values.min():
+        return "largest"
+    return "least" if values[chosen] == values.min() > 0 and values.max() > values.min() else None
+
+
+def _goes_on(grid, chosen, name, end):
+    """Whether the fit would go on to change beyond that end.
+
+    A larger penalty changes nothing where all is zero, or tied; a smaller one next to
+    nothing where it holds no coefficient at zero, or tied, and is small already.
+    """
+    problem, params = grid.model.problem, grid.params[chosen]
+    differences = problem.tasks.differences(params)[problem.fusion_factors > 0]
+    subject = differences if name == "fusion" else params[problem.factors > 0]
+    values = grid.table[name]
+    return bool(subject.any() if end == "largest" else (subject == 0).any() or values.min() > 1e-2 * values.max())
 
 
 def _solving_order(points):

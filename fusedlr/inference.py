@@ -8,9 +8,9 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
-from . import checks
+from . import checks, criteria
+from .exact import solve_exactly
 from .exceptions import FusedLogitWarning, SeparationWarning
-from .newton import solve_newton
 from .parallel import run
 from .pattern import RIDGE, clustered_cov, fit_pattern
 
@@ -152,11 +152,11 @@ class RefitResults:
 
     @property
     def aic(self):
-        return -2 * self.llf + 2 * self.df
+        return criteria.aic(self.llf, self.df)
 
     @property
     def bic(self):
-        return -2 * self.llf + np.log(self.model.data.row_weights.sum()) * self.df
+        return criteria.bic(self.llf, self.df, self.model.data.row_weights.sum())
 
     @property
     def separated(self):
@@ -234,7 +234,7 @@ def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     """
     n = checks.whole("n", n, 2, way_out="it is a number of resamples")
     model = results.model
-    work = partial(_refit_resample, model.problem, results.penalty, results.tol, results.solution.params)
+    work = partial(_refit_resample, model.problem, results.penalty, results.solution.params)
     fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
     params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
     return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)
@@ -302,10 +302,10 @@ class BootstrapResults:
         return f"<BootstrapResults: {len(self.samples)} resamples, {self.n_failed} not optimal, seed {self.seed}>"
 
 
-def _refit_resample(problem, penalty, tol, start, seeds):
+def _refit_resample(problem, penalty, start, seeds):
     """Coefficients and status of one resample, drawn as weights: a row drawn twice counts twice."""
     drawn = problem.reweighted(_draw(problem.data.row_weights, np.random.default_rng(seeds)))
-    solution = solve_newton(drawn, penalty, tol=tol, start=start)
+    solution = solve_exactly(drawn, penalty, start=start)
     return solution.params, solution.status
 
 

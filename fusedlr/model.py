@@ -11,11 +11,12 @@ import pandas as pd
 
 from . import checks, storage
 from .admm import solve_admm
-from .exceptions import ConvergenceWarning, OneClassWarning, SeparationWarning
+from .exact import ACCEPTED, solve_exactly
+from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, SeparationWarning
 from .formula import Formula, calling_environment
 from .grid import Grid
-from .inputs import (check_index, read_endog, read_exog, read_factors, read_held_out, read_new_exog, read_offset,
-                     read_ordered, read_penalty, read_weights)
+from .inputs import (alike, check_index, constant, read_endog, read_exog, read_factors, read_held_out, read_new_exog,
+                     read_offset, read_ordered, read_penalty, read_weights)
 from .limits import PenaltyLimits, penalty_limits
 from .newton import solve_newton
 from .objective import Data, Penalty
@@ -114,6 +115,7 @@ class FusedLogit:
                                      read_factors(penalty_factors, self.exog_names[1:]),
                                      checks.flag("fuse_intercepts", fuse_intercepts))
         self.formula: Formula | None = None
+        _warn_alike(X, self.exog_names[1:])
 
     # ---- other ways to build a model --------------------------------------------------------------------------------
 
@@ -262,7 +264,7 @@ class FusedLogit:
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, l1: Any, l2: Any, fusion: Any, method: str = "newton", tol: float = 1e-6,
+    def fit(self, l1: Any, l2: Any, fusion: Any, method: str = "newton", tol: float | None = None,
             max_iter: int | None = None) -> FusedLogitResults:
         """Fit at one set of penalties.
 
@@ -273,8 +275,10 @@ class FusedLogit:
             is its fusion where ``fuse_intercepts=False``.
         method : "newton" or "admm"
             The fast solver, or the paper's own algorithm (chains and rings only).
-        tol : float
-            Relative duality gap to reach.
+        tol : float, optional
+            Relative duality gap at which to stop. Where left out, the fit is solved as far
+            as rounding allows, so that its printed digits, its zeros and its ties are
+            those of the optimum, and counts as optimal at 1e-8 (``"admm"``: stops at 1e-6).
         max_iter : int, optional
             The solver's own limit where left out.
 
@@ -291,11 +295,14 @@ class FusedLogit:
         OneClassWarning
             All observed labels of a task are the same.
         """
-        method = checks.word("method", method, SOLVERS)
-        tol, limit = _stopping(tol, max_iter)
+        method = checks.word("method", method, ("newton", "admm"))
+        tol, limit = _stopping(1e-6 if tol is None and method == "admm" else tol, max_iter)
         penalty = self.penalty(l1, l2, fusion)
         _warn_one_class(self)
-        solution = SOLVERS[method](self.problem, penalty, tol=tol, **limit)
+        if tol is None:
+            tol, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
+        else:
+            solution = (solve_newton if method == "newton" else solve_admm)(self.problem, penalty, tol=tol, **limit)
         _warn_status(solution, tol)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, tol)
 
@@ -306,7 +313,9 @@ class FusedLogit:
         Parameters
         ----------
         l1, l2, fusion : sequence of float
-        tol, max_iter : as for ``fit``
+        tol : float
+            Relative duality gap of every point; ``results(i)`` solves its point exactly.
+        max_iter : int, optional
         progress : bool
             Show a progress bar on a terminal where tqdm is installed.
 
@@ -386,12 +395,9 @@ class FusedLogit:
         return f"<FusedLogit: {len(self.endog_names)} tasks, {len(self.exog_names) - 1} features, {rows}>"
 
 
-SOLVERS = {"newton": solve_newton, "admm": solve_admm}
-
-
 def _stopping(tol, max_iter):
-    """A tolerance, and the limit on steps where the user gave one."""
-    tol = checks.tolerance("tol", tol, "it is a relative duality gap such as 1e-6")
+    """A tolerance, and the limit on steps, where the user gave them."""
+    tol = None if tol is None else checks.tolerance("tol", tol, "it is a relative duality gap such as 1e-6")
     if max_iter is None:
         return tol, {}
     return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, way_out="None takes the solver's own limit")}
@@ -433,6 +439,17 @@ def _scale(X, weights):
         scale[j] = np.sqrt(weights @ (column - mean) ** 2 / weights.sum())
     # A constant column has the rounding error of its mean, not 0.
     return np.where(scale > 1e-13 * np.abs(X).max(axis=0), scale, 1.0)
+
+
+def _warn_alike(X, names):
+    idle, pairs = constant(X), alike(X)
+    if idle:
+        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that only the intercept can speak for "
+                      "them; drop them", CollinearWarning, stacklevel=3)
+    if pairs:
+        shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
+        warnings.warn(f"exog: {shown} say the same but for unit and zero, so that their effects cannot be told apart; "
+                      "drop one of them", CollinearWarning, stacklevel=3)
 
 
 def _warn_one_class(model):

@@ -16,7 +16,7 @@ from . import objective
 from .objective import Data
 from .tasks import TaskGraph
 
-__all__ = ["PatternFit", "clustered_cov", "fit_pattern", "pattern_of"]
+__all__ = ["PatternFit", "clustered_cov", "fit_pattern", "information", "pattern_of"]
 
 # Added to the curvature of values that have no finite best, so that numbers come back.
 RIDGE = 1e-2
@@ -92,6 +92,13 @@ def fit_pattern(data: Data, pattern: np.ndarray) -> PatternFit:
     cov[vague] = cov[:, vague] = np.nan
     llf = -objective.loss(data, objective.linear_predictor(data, _in_places(pattern, values)))
     return PatternFit(pattern, values, cov, llf, unbounded, collinear & ~unbounded)
+
+
+def information(data: Data, pattern: np.ndarray, params: np.ndarray) -> np.ndarray:
+    """Observed information in the values of a pattern at coefficients that have it, shape (p, p)."""
+    places = np.unique(pattern[pattern >= 0], return_index=True)[1]
+    values = params[pattern >= 0][places]
+    return _derivatives(data, pattern, values, np.zeros(len(values)))[1]
 
 
 def clustered_cov(data: Data, fit: PatternFit) -> np.ndarray:

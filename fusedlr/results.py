@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from . import checks, storage
+from . import checks, criteria, storage
 from .inference import BootstrapResults, RefitResults, bootstrap, refit
 from .inputs import new_offset
 from .likelihood import loglike, null_loglike
@@ -205,15 +205,20 @@ class FusedLogitResults:
         """Observed labels of all tasks less ``df``."""
         return float(self.nobs_per_task.sum()) - self.df
 
+    @cached_property
+    def df_effective(self) -> float:
+        """Effective number of values fitted: ``df``, less what the ridge takes away; see ``criteria.effective_df``."""
+        return criteria.effective_df(self.model.problem, self.solution.params, self.penalty)
+
     @property
     def aic(self) -> float:
-        """-2 llf + 2 df."""
-        return -2 * self.llf + 2 * self.df
+        """-2 llf + 2 df_effective."""
+        return criteria.aic(self.llf, self.df_effective)
 
     @property
     def bic(self) -> float:
-        """-2 llf + log(n) df, n the number of rows (weights counted), because tasks of one row are not independent."""
-        return -2 * self.llf + np.log(self._row_weight) * self.df
+        """-2 llf + log(n) df_effective, n the number of rows (weights counted): tasks of a row are not independent."""
+        return criteria.bic(self.llf, self.df_effective, self._row_weight)
 
     def _by_task(self, values):
         return pd.Series(values, self.model.endog_names)
@@ -385,7 +390,7 @@ class FusedLogitResults:
 
 
 # What remove_data keeps of the data: everything that is computed from them when first asked for.
-KEPT = ("gap", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
+KEPT = ("gap", "df_effective", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
 
 
 def _dismantled(penalty):

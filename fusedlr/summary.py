@@ -64,11 +64,11 @@ def _quality(results):
         ("Log-likelihood:", f"{results.llf:.3f}"),
         ("LL-null:", f"{results.llnull:.3f}"),
         ("Deviance explained:", _share(results.prsquared)),
+        ("Effective df:", f"{results.df_effective:.2f}"),
         ("AIC:", f"{results.aic:.3f}"),
         ("BIC:", f"{results.bic:.3f}"),
         ("Objective:", f"{results.objective:.3f}"),
         ("Duality gap:", _gap_text(results.gap)),
-        ("Tolerance:", f"{results.tol:.1e}"),
         ("Status:", results.status.replace("_", " ")),
         ("Solver:", f"{results.method} ({results.iterations} iterations)"),
     ]

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import checks
+from . import checks, criteria
 from .exceptions import ConvergenceWarning, SeparationWarning
-from .grid import Grid, fit_points
+from .grid import Grid, fit_points, warn_edge
+from .inputs import check_index
+from .likelihood import loglike
 from .limits import fusion_limit, l1_limit, null_params
 from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
@@ -119,7 +121,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
     scores = None
     if by == "cv":
-        labels = _fold_labels(model.data, folds, seed)
+        labels = _fold_labels(model, folds, seed)
         scores = _FoldScores.compute(model, lists, labels, metric, tol, n_jobs, progress)
     grid = model.fit_grid(**lists, tol=tol, progress=progress)
     found = _cv_results(model, grid, scores, rule, metric, by)
@@ -139,8 +141,9 @@ class CVResults:
     table : DataFrame
         One row for each point: l1, l2, fusion, the ``mean`` and standard error ``se`` of
         the metric over folds (by cross-validation; each fold counts by the weight of its
-        labels), the means ``logloss`` and ``error`` (and ``auc``, if that is the metric), then ``df``, ``nonzeros``, ``status``,
-        ``aic`` and ``bic`` of the fit on all rows.
+        labels), the means ``logloss`` and ``error`` (and ``auc``, if that is the metric), then
+        ``df``, ``nonzeros`` and ``status`` of the fit on all rows; by a criterion also
+        ``df_effective``, ``aic`` and ``bic``.
     best : int
         Row with the best mean (or lowest criterion).
     one_se : int or None
@@ -238,6 +241,7 @@ def _cv_results(model, grid, scores, rule, metric, by):
         best = choose(table, *(METRICS[name].cost(table[name]) for name in (metric, METRICS[metric].tie_breaker)))
         return CVResults(model, grid, table, best, one_standard_error(table, best, metric), scores.labels,
                          scores.of(metric)[0], rule, metric, by)
+    _add_criteria(table, model, grid)
     best = choose(table, table[by], np.zeros(len(table)))
     return CVResults(model, grid, table, best, None, None, None, rule, metric, by)
 
@@ -246,6 +250,7 @@ def _warn_chosen(found):
     """Say so if the chosen fit is not what it should be; the others may be in corners that no one wants."""
     status = found.table["status"].iloc[found.chosen]
     point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
+    warn_edge(found.grid, found.chosen, stacklevel=5)
     if status == "separated":
         warnings.warn(f"the chosen fit ({point}) has no finite minimiser: some task's labels are separated by its "
                       "features, or all the same; leave l1 = l2 = 0 out of the grid, and drop tasks whose labels are "
@@ -262,21 +267,24 @@ def _table(model, grid, scores, metric):
         table = table.assign(**{name: scores.mean(name) for name in scores.scores})
     for name in ("df", "nonzeros", "status"):
         table[name] = grid.table[name]
-    deviance = 2 * _loss_of_all(model, grid.params)
-    table["aic"] = deviance + 2 * table["df"]
-    # As in results: the rows are the independent units, each counted by its largest weight.
-    table["bic"] = deviance + np.log(model.data.row_weights.sum()) * table["df"]
     return table
 
 
-def _loss_of_all(model, params):
+def _add_criteria(table, model, grid):
+    """Effective df, AIC and BIC of the fit at every point, beside its penalties."""
+    problem, unit = model.problem, np.append(1.0, model.scale)[:, None]
+    points = [(params * unit, problem.penalty(*point)) for params, point
+              in zip(grid.params, table[list(PENALTIES)].to_numpy())]
+    table["df_effective"] = [criteria.effective_df(problem, *point) for point in points]
+    llf = np.array([loglike(problem.data, params).sum() for params, _ in points])
+    table["aic"] = criteria.aic(llf, table["df_effective"])
+    table["bic"] = criteria.bic(llf, table["df_effective"], problem.data.row_weights.sum())
+
+
+def _fold_labels(model, folds, seed):
     data = model.data
-    mean = validation_logloss(params, data.signs > 0, data.X * model.scale, data.offset, data.weights)
-    return mean * data.weights.sum()
-
-
-def _fold_labels(data, folds, seed):
     if not isinstance(folds, Real) or isinstance(folds, bool):
+        check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
         return _given_folds(data, folds)
     number = checks.whole("folds", folds, 2, data.n_rows, "it is a number of folds, at most one for each row")
     return stratified_folds(data, number, seed)
@@ -303,8 +311,13 @@ def _penalty_lists(model, given):
 
 
 def _mean_curvature(problem):
-    """Second derivative of the loss in one penalized coefficient at zero, mean over features and tasks."""
+    """Second derivative of the loss in one penalized coefficient at zero, its intercept fitted along, mean over all."""
     data = problem.data
     second = loss_derivatives(data, linear_predictor(data, null_params(problem)))[1]
     held = data.X[:, problem.penalty_factors > 0]
-    return float(np.mean((held**2).T @ second)) if held.size else 0.0
+    if not held.size:
+        return 0.0
+    # Around the mean: the intercept takes up where a feature has its zero, which must not count as curvature.
+    weight = np.maximum(second.sum(axis=0), np.finfo(float).tiny)
+    centres = held.T @ second / weight
+    return float(np.mean([((held - centre) ** 2).T @ column for centre, column in zip(centres.T, second.T)]))

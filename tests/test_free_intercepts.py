@@ -10,6 +10,9 @@ import statsmodels.api as sm
 from fusedlr import FusedLogit, OneClassWarning, SeparationWarning, load, storage
 from fusedlr.optimality import certify
 
+# Grids of a few points, whose ends are chosen often.
+pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+
 TASKS = ["rare", "even", "common"]
 FEATURES = ["age", "dose", "noise"]
 MUCH = 1e3

@@ -9,6 +9,9 @@ from fusedlr.problem import Problem
 from fusedlr.objective import Penalty
 from fusedlr.optimality import certify
 
+# Grids of a few points, whose ends are chosen often.
+pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+
 L1, L2, FUSION = [0.0, 0.5, 2.0], [0.0, 0.3], [0.0, 0.5, 4.0]
 
 

@@ -14,6 +14,9 @@ from fusedlr import FusedLogit, FusedLogitResults, plots  # noqa: E402
 from fusedlr.inference import BootstrapResults  # noqa: E402
 from fusedlr.objective import Solution  # noqa: E402
 
+# Grids of a few points, whose ends are chosen often.
+pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+
 
 @pytest.fixture(autouse=True)
 def closed_figures():

