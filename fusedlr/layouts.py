@@ -48,8 +48,8 @@ RESULTS = Layout(
         "penalties": record({"l1": _PENALTY, "l2": _PENALTY, "fusion": _PENALTY}),
         "method": word("newton", "admm"),
         "tol": SHARE,
-        "kept": record({"gap": NUMBER, "nobs": WHOLE, "_row_weight": finite(0), "nobs_per_task": _BY_TASK,
-                        "positives": _BY_TASK, "llf_per_task": _BY_TASK, "llnull_per_task": _BY_TASK}),
+        "kept": record({"gap": NUMBER, "df_effective": finite(0), "nobs": WHOLE, "_row_weight": finite(0),
+                        "nobs_per_task": _BY_TASK, "positives": _BY_TASK, "llf_per_task": _BY_TASK, "llnull_per_task": _BY_TASK}),
     },
     arrays={**MODEL.arrays, "params": Array(("1+d", "t"))})
 

@@ -22,7 +22,7 @@ from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
 from .problem import Problem
 from .results import FusedLogitResults
-from .scoring import METRICS, PENALTIES, choose, one_standard_error, validation_logloss
+from .scoring import METRICS, PENALTIES, choose, one_standard_error
 
 __all__ = ["CVResults", "default_penalties", "fit_cv", "stratified_folds"]
 
