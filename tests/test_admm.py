@@ -86,7 +86,8 @@ def test_both_spaces_give_the_same_chi(n, d):
 def test_both_spaces_give_the_same_fit(n):
     X, Y, _ = arrays(4, n, 12)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.3, 0.2, 0.5, 12)
-    fits = [solve_admm(Problem.build(data, tasks), penalty, tol=1e-8, space=space) for space in ("features", "rows", "auto")]
+    fits = [solve_admm(Problem.build(data, tasks), penalty, tol=1e-8, space=space)
+            for space in ("features", "rows", "auto")]
     np.testing.assert_allclose(fits[0].params, fits[1].params, atol=1e-9)
     np.testing.assert_array_equal(fits[2].params, fits[1 if n < 13 else 0].params)
 
@@ -133,8 +134,10 @@ def test_no_fusion_equals_separate_fits():
 
 def test_large_fusion_equals_one_pooled_fit():
     X, Y, _ = arrays(9)
-    fused = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.ring(4)), Penalty.from_values(0.5, 0.2, 1e3, 6), tol=1e-10)
-    pooled = solve_admm(Problem.build(Data.from_arrays(np.tile(X, (4, 1)), Y.T.ravel()), TaskGraph.chain(1)), Penalty.from_values(2.0, 0.8, 0.0, 6), tol=1e-10)
+    fused = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.ring(4)), Penalty.from_values(0.5, 0.2, 1e3, 6),
+                       tol=1e-10)
+    pooled = solve_admm(Problem.build(Data.from_arrays(np.tile(X, (4, 1)), Y.T.ravel()), TaskGraph.chain(1)),
+                        Penalty.from_values(2.0, 0.8, 0.0, 6), tol=1e-10)
     assert (np.ptp(fused.params, axis=1) == 0).all()
     np.testing.assert_allclose(fused.params[:, 0], pooled.params[:, 0], atol=1e-4)
 
@@ -142,13 +145,15 @@ def test_large_fusion_equals_one_pooled_fit():
 def test_reversed_tasks_give_the_reversed_fit():
     X, Y, _ = arrays(10)
     penalty, tasks = Penalty.from_values(0.5, 0.2, 0.4, 6), TaskGraph.chain(4)
-    there, back = (solve_admm(Problem.build(Data.from_arrays(X, labels), tasks), penalty, tol=1e-11) for labels in (Y, Y[:, ::-1]))
+    there, back = (solve_admm(Problem.build(Data.from_arrays(X, labels), tasks), penalty, tol=1e-11)
+                   for labels in (Y, Y[:, ::-1]))
     np.testing.assert_allclose(there.params, back.params[:, ::-1], atol=1e-5)
 
 
 def test_residuals_of_both_levels_are_kept():
     X, Y, _ = arrays(11)
-    answer = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)), Penalty.from_values(0.5, 0.2, 0.4, 6))
+    answer = solve_admm(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)),
+                        Penalty.from_values(0.5, 0.2, 0.4, 6))
     history = answer.history
     assert set(history) == {"primal", "dual", "rho", "second_primal", "second_dual", "second_of"}
     assert all(len(history[name]) == answer.iterations for name in ("primal", "dual", "rho"))

@@ -13,5 +13,6 @@ def test_ratios_are_taken_within_a_round():
 
 
 def test_tables_show_the_spread_beside_the_median():
-    table = pd.DataFrame([{"rows": 1000, **spread("s", np.array([0.5, 0.25, 1.0]))}, {"rows": 5, **spread("s", [np.nan])}])
+    table = pd.DataFrame([{"rows": 1000, **spread("s", np.array([0.5, 0.25, 1.0]))},
+                          {"rows": 5, **spread("s", [np.nan])}])
     assert markdown(table).splitlines()[2:] == ["| 1,000 | 0.5 (0.25 to 1) |", "|     5 |                 |"]

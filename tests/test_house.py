@@ -77,7 +77,8 @@ def rooms_imported(path):
     """Rooms that a file imports, at its top or in a function, under their own names or by a public name."""
     known, public = {room_of(module) for module in MODULES}, homes()
     names = [name.split(".")[1] for name in imports(path) if name.startswith("fusedlr.")]
-    return {name if name in known else public[name] for name in names if name in known or name in public} - {room_of(path)}
+    rooms = {name if name in known else public.get(name) for name in names}
+    return rooms - {room_of(path), None}
 
 
 def python_files():

@@ -127,7 +127,8 @@ def proximal_gradient(data, penalty, steps):
 def test_gap_and_violation_vanish_along_a_converging_solver(l2):
     data, _ = problem(3, n=40, d=4)
     penalty, tasks = Penalty.from_values(1.0, l2, 0.0, 4), TaskGraph.chain(3)
-    proofs = [certify(Problem.build(data, tasks), proximal_gradient(data, penalty, steps), penalty) for steps in (5, 50, 500, 3000)]
+    proofs = [certify(Problem.build(data, tasks), proximal_gradient(data, penalty, steps), penalty)
+              for steps in (5, 50, 500, 3000)]
     assert proofs[-1].relative_gap < 1e-12
     assert proofs[-1].kkt < 1e-7
     for earlier, later in zip(proofs, proofs[1:]):
@@ -138,7 +139,8 @@ def test_zero_is_certified_where_the_penalty_is_large():
     data, rng = problem(11, plain=True)
     Y = np.tile([[0.0], [1.0]], (15, 3))
     balanced = Data.from_arrays(data.X, Y)
-    proof = certify(Problem.build(balanced, TaskGraph.chain(3)), np.zeros((3, 3)), Penalty.from_values(1000.0, 0.0, 1.0, 2))
+    proof = certify(Problem.build(balanced, TaskGraph.chain(3)), np.zeros((3, 3)),
+                    Penalty.from_values(1000.0, 0.0, 1.0, 2))
     assert proof.relative_gap == pytest.approx(0.0, abs=1e-14)
     assert proof.kkt == 0.0
 
@@ -146,7 +148,8 @@ def test_zero_is_certified_where_the_penalty_is_large():
 def test_separated_data_without_penalty_are_told_by_kind():
     X = np.arange(-4.5, 5.0)[:, None]
     data = Data.from_arrays(X, np.repeat((X > 0).astype(float), 2, axis=1))
-    proof = certify(Problem.build(data, TaskGraph.chain(2)), np.array([[0.0, 0.0], [1.0, 1.0]]), Penalty.from_values(0.0, 0.0, 0.5, 1))
+    proof = certify(Problem.build(data, TaskGraph.chain(2)), np.array([[0.0, 0.0], [1.0, 1.0]]),
+                    Penalty.from_values(0.0, 0.0, 0.5, 1))
     assert proof.kind == "kkt"
     assert proof.dual == 0.0
     assert proof.gap == proof.objective
@@ -170,7 +173,8 @@ def test_a_task_with_one_class_leaves_the_others_certified():
 def test_huge_margins_give_finite_numbers(offset):
     data, rng = problem(6)
     data = Data(data.X, data.signs, data.weights, data.offset + offset)
-    proof = certify(Problem.build(data, graph("ring", 3)), rng.normal(size=(3, 3)), Penalty.from_values(1.0, 0.1, 1.0, 2))
+    proof = certify(Problem.build(data, graph("ring", 3)), rng.normal(size=(3, 3)),
+                    Penalty.from_values(1.0, 0.1, 1.0, 2))
     assert np.isfinite([proof.objective, proof.dual, proof.gap, proof.kkt]).all()
     assert proof.gap >= 0
 

@@ -150,7 +150,8 @@ class Admm:
         return certificate(self.data, self.penalty, self.tasks, params, self.second.pull(self.rho))
 
     def solution(self, certificate, status, iterations):
-        return Solution(certificate.params, certificate.value, certificate.gap, status, iterations, self.history.arrays())
+        return Solution(certificate.params, certificate.value, certificate.gap, status, iterations,
+                        self.history.arrays())
 
 
 def _column_curvature(data):

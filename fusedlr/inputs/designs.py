@@ -38,8 +38,8 @@ def read_exog(exog: Any) -> Design:
     ones = np.flatnonzero(X[0] == 1.0)
     ones = ones[(X[:, ones] == 1.0).all(axis=0)]
     if ones.size > 1:
-        raise ValueError(f"exog has {ones.size} constant columns of ones, {checks.named(names, ones)}; one is the intercept, "
-                         "drop the others")
+        raise ValueError(f"exog has {ones.size} constant columns of ones, {checks.named(names, ones)}; one is the "
+                         "intercept, drop the others")
     constant = int(ones[0]) if ones.size else None
     features = [j for j in range(X.shape[1]) if j != constant]
     if not features:

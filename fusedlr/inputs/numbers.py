@@ -80,7 +80,8 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
         return checks.number(argument, value.item() if isinstance(value, np.ndarray) else value)
     array = checks.array(argument, value)
     if array.shape != (len(names),):
-        raise ValueError(f"{argument} must be a number or {len(names)} numbers (const first), found shape {array.shape}")
+        raise ValueError(f"{argument} must be a number or {len(names)} numbers (const first), "
+                         f"found shape {array.shape}")
     if array[0] != 0 and not intercept:
         raise ValueError(_on_the_intercept(argument, array[0]))
     return _not_negative(argument, array)

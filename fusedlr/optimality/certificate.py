@@ -91,7 +91,8 @@ def kkt_violation(params, gradient, penalty, tasks):
     """
     sides = np.sign(tasks.differences(params))
     bound = penalty.fusion[:, None] * tasks.weights
-    pinned = penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params) + transposed_differences(bound * sides, tasks)
+    pinned = (penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
+              + transposed_differences(bound * sides, tasks))
     free_size = np.where(params == 0, penalty.l1[:, None], 0.0)
     rest = least_rest(-gradient - pinned, free_size, np.where(sides == 0, bound, 0.0), tasks)
     return float(np.sqrt(np.square(rest).sum(axis=1).max()))

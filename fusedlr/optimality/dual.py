@@ -88,8 +88,8 @@ def pattern_groups(params, penalty, tasks):
     rows = np.flatnonzero((penalty.l2 == 0) & ((penalty.l1 == 0) | params.any(axis=1)))
     values, fused = params[rows], penalty.fusion[rows, None] > 0
     row, member = _split_labels(rows, tasks.groups((tasks.differences(values) == 0) & fused))
-    slopes = (penalty.l1[:, None] * np.sign(params)
-              + transposed_differences(penalty.fusion[:, None] * tasks.weights * np.sign(tasks.differences(params)), tasks))
+    pull = penalty.fusion[:, None] * tasks.weights * np.sign(tasks.differences(params))
+    slopes = penalty.l1[:, None] * np.sign(params) + transposed_differences(pull, tasks)
     keep = (penalty.l1[row] == 0) | (params[row, member.argmax(axis=1)] != 0)
     row, member = row[keep], member[keep]
     return Groups(row, member, np.where(member, slopes[row], 0.0).sum(axis=1))

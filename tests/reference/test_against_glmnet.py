@@ -47,14 +47,16 @@ def gap_wanted(l1, l2, fusion):
 
 @each_reference
 def test_newton_reaches_the_coefficients_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const), tol=gap_wanted(l1, l2, fusion))
+    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const),
+                            tol=gap_wanted(l1, l2, fusion))
     assert solution.status == "optimal"
     np.testing.assert_allclose(solution.params, expected, rtol=0, atol=1e-7)
 
 
 @each_reference
 def test_newton_has_the_zeros_and_ties_of_r(data, l1, l2, fusion, fusion_const, expected):
-    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const), tol=gap_wanted(l1, l2, fusion))
+    solution = solve_newton(Problem.build(data, CHAIN), penalty_of(l1, l2, fusion, fusion_const),
+                            tol=gap_wanted(l1, l2, fusion))
     np.testing.assert_array_equal(solution.params == 0, expected == 0)
     np.testing.assert_array_equal(CHAIN.differences(solution.params) == 0, np.abs(CHAIN.differences(expected)) < 1e-12)
 
