@@ -49,7 +49,7 @@ def whole(name: str, value: Any, least: int, most: int | None = None, way_out: s
     """A whole number within bounds; 5.0 is one, because R has no other."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not _is_whole(value):
         raise TypeError(f"{name} must be a whole number, found {_shown(value)}{way_out and '; ' + way_out}")
-    if value < least or (most is not None and value > most):
+    if int(value) < least or (most is not None and int(value) > most):
         rule = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {rule}, found {int(value)}{way_out and '; ' + way_out}")
     return int(value)

@@ -128,15 +128,15 @@ class Grid:
         -------
         FusedLogitResults
         """
-        metric = METRICS[checks.word("metric", metric, METRICS)]
+        wanted = METRICS[checks.word("metric", metric, METRICS)]
         X, Y, index = self.model.held_out(endog, exog)
         shift = new_offset(offset, Y.shape, index, self.model.endog_names)
         counts = held_out_weights(weights, Y, index, self.model.endog_names)
 
-        def cost(metric):
-            return lambda where: metric.cost(metric.score(self.params[where], Y, X, shift, counts))
+        def cost(kind):
+            return lambda where: kind.cost(kind.score(self.params[where], Y, X, shift, counts))
 
-        best = choose(self.table, cost(metric), cost(METRICS[metric.tie_breaker]))
+        best = choose(self.table, cost(wanted), cost(METRICS[wanted.tie_breaker]))
         warn_edge(self, best)
         return self.results(best)
 
@@ -150,7 +150,8 @@ def warn_edge(grid: Grid, chosen: int, stacklevel: int = 3) -> None:
     ends = [f"the {end} {name} ({grid.table[name].iloc[chosen]:.4g})" for name in PENALTIES
             for end in [_end(grid.table[name].to_numpy(), chosen)] if end and _goes_on(grid, chosen, name, end)]
     if ends:
-        warnings.warn(f"the chosen point lies at an end of the grid, {' and '.join(ends)}: a better one may lie beyond; "
+        warnings.warn(f"the chosen point lies at an end of the grid, {' and '.join(ends)}: a better one may lie "
+                      "beyond; "
                       "give a longer list of that penalty", GridEdgeWarning, stacklevel=stacklevel)
 
 

@@ -1,6 +1,8 @@
 """Where a grid of penalties ends: the smallest l1 that leaves nothing, the smallest fusion that ties everything."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +38,7 @@ class PenaltyLimits(NamedTuple):
     fusion: float
 
 
-def penalty_limits(problem, l1=0.0, l2=0.0, fusion=0.0):
+def penalty_limits(problem: Problem, l1: Any = 0.0, l2: Any = 0.0, fusion: Any = 0.0) -> PenaltyLimits:
     """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal.
 
     The first is taken at ``fusion``, the second at ``l1`` and ``l2``; see :func:`l1_limit`
@@ -50,7 +52,7 @@ def penalty_limits(problem, l1=0.0, l2=0.0, fusion=0.0):
     return PenaltyLimits(l1_limit(problem, fusion), fusion_limit(problem, l1, l2))
 
 
-def l1_limit(problem, fusion=0.0):
+def l1_limit(problem: Problem, fusion: Any = 0.0) -> float:
     """Smallest l1 at which every penalized coefficient is zero.
 
     Intercepts, and features whose penalty factor is 0, are fitted first; the limit is
@@ -76,7 +78,7 @@ def l1_limit(problem, fusion=0.0):
     return float(np.max(_smallest_l1(slopes, by_row[held], problem.tasks) / problem.factors[held]))
 
 
-def fusion_limit(problem, l1=0.0, l2=0.0):
+def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     """Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept.
 
     In a graph of several parts that no edge joins, tasks of one part are equal. The
@@ -105,7 +107,7 @@ def fusion_limit(problem, l1=0.0, l2=0.0):
     return _smallest_fusion(slopes[fused], slack[fused], problem.tasks)
 
 
-def null_params(problem, fusion=0.0):
+def null_params(problem: Problem, fusion: Any = 0.0) -> np.ndarray:
     """The fit of intercepts and unpenalized features, every other coefficient zero.
 
     Parameters

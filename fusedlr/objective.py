@@ -17,9 +17,14 @@ a column of ones; anything per observation and task is (n, t); anything per
 coefficient is (1 + d, t).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from .tasks import TaskGraph
 
 __all__ = ["Data", "Penalty", "Solution", "gradient", "linear_predictor", "loss", "loss_derivatives", "objective",
            "penalty_value", "pointwise_curvature", "pointwise_loss", "sigmoid", "gap_scale"]
@@ -44,7 +49,7 @@ class Data:
     offset: np.ndarray
 
     @classmethod
-    def from_arrays(cls, X, Y, weights=None, offset=None):
+    def from_arrays(cls, X: Any, Y: Any, weights: Any = None, offset: Any = None) -> Data:
         """Complete arrays that were checked before (``inputs`` checks what users hand in).
 
         Parameters
@@ -61,25 +66,25 @@ class Data:
         return cls(np.ascontiguousarray(X, dtype=float), np.where(Y == 0, -1.0, 1.0), weights,
                    _per_observation(offset, Y.shape, 0.0))
 
-    def rows(self, rows):
+    def rows(self, rows: np.ndarray) -> Data:
         """Some of the rows, in the order given; a row may come more than once."""
         return Data(self.X[rows], self.signs[rows], self.weights[rows], self.offset[rows])
 
     @property
-    def row_weights(self):
+    def row_weights(self) -> np.ndarray:
         """How often each row counts, by the largest weight of its tasks, shape (n,); rows are the independent units."""
         return self.weights.max(axis=1)
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         return self.X.shape[0]
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         return self.X.shape[1]
 
     @property
-    def n_tasks(self):
+    def n_tasks(self) -> int:
         return self.signs.shape[1]
 
 
@@ -98,7 +103,7 @@ class Penalty:
     fusion: np.ndarray
 
     @classmethod
-    def from_values(cls, l1, l2, fusion, n_features, penalty_factors=None):
+    def from_values(cls, l1: Any, l2: Any, fusion: Any, n_features: int, penalty_factors: Any = None) -> Penalty:
         """Spread numbers or vectors over the rows.
 
         Parameters
@@ -138,55 +143,55 @@ class Solution:
     history: dict
 
 
-def linear_predictor(data, params):
+def linear_predictor(data: Data, params: np.ndarray) -> np.ndarray:
     """Offset plus intercept plus features times coefficients, shape (n, t)."""
     return data.offset + params[0] + data.X @ params[1:]
 
 
-def pointwise_loss(margin):
+def pointwise_loss(margin: np.ndarray) -> np.ndarray:
     """log(1 + exp(-margin)) of margins of any size and shape; the margin is sign times linear predictor."""
     return np.logaddexp(0.0, -margin)
 
 
-def sigmoid(linear):
+def sigmoid(linear: np.ndarray) -> np.ndarray:
     """Probability of yes at linear predictors of any size and shape, 1 / (1 + exp(-linear))."""
     small = np.exp(-np.abs(linear))
     return np.where(linear < 0, small, 1.0) / (1.0 + small)
 
 
-def loss(data, linear):
+def loss(data: Data, linear: np.ndarray) -> float:
     """Weighted negative log-likelihood at a linear predictor."""
     return float(np.sum(data.weights * pointwise_loss(data.signs * linear)))
 
 
-def pointwise_curvature(linear):
+def pointwise_curvature(linear: np.ndarray) -> np.ndarray:
     """p (1 - p) with p the sigmoid of linear predictors of any size and shape, without cancellation."""
     small = np.exp(-np.abs(linear))
     return small / (1.0 + small) ** 2
 
 
-def loss_derivatives(data, linear):
+def loss_derivatives(data: Data, linear: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First and second derivative of the loss in each linear predictor, both (n, t)."""
     return -data.weights * data.signs * sigmoid(-data.signs * linear), data.weights * pointwise_curvature(linear)
 
 
-def gradient(data, residual):
+def gradient(data: Data, residual: np.ndarray) -> np.ndarray:
     """Gradient of the loss in the coefficients, shape (1 + d, t), from its first derivative."""
     return np.vstack([residual.sum(axis=0), data.X.T @ residual])
 
 
-def penalty_value(params, penalty, tasks):
+def penalty_value(params: np.ndarray, penalty: Penalty, tasks: TaskGraph) -> float:
     """Value of the three penalties."""
     size = penalty.l1 @ np.abs(params).sum(axis=1) + 0.5 * penalty.l2 @ np.square(params).sum(axis=1)
     return float(size + penalty.fusion @ (np.abs(tasks.differences(params)) @ tasks.weights))
 
 
-def objective(data, params, penalty, tasks):
+def objective(data: Data, params: np.ndarray, penalty: Penalty, tasks: TaskGraph) -> float:
     """Value of the objective."""
     return loss(data, linear_predictor(data, params)) + penalty_value(params, penalty, tasks)
 
 
-def gap_scale(data, value):
+def gap_scale(data: Data, value: float) -> float:
     """What an absolute duality gap is divided by to make it relative.
 
     The objective itself; but at least a thousandth of the loss of all-zero

@@ -1,12 +1,16 @@
 """The same function over many items, in this process or in several, with a progress bar."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from numbers import Integral
+from typing import Any
 
 __all__ = ["progress_bar", "run"]
 
@@ -14,7 +18,8 @@ __all__ = ["progress_bar", "run"]
 _DELAY_SECONDS = 2.0
 
 
-def run(function, items, n_jobs=1, progress=True, description=None):
+def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int = 1, progress: bool = True,
+        description: str | None = None) -> list:
     """Values of ``function`` at each item, in the order of the items.
 
     Every item is computed on its own, so the values do not depend on ``n_jobs``. An
@@ -56,7 +61,7 @@ def run(function, items, n_jobs=1, progress=True, description=None):
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def progress_bar(values, total, progress=True, description=None):
+def progress_bar(values: Iterable, total: int, progress: bool = True, description: str | None = None) -> Iterable:
     """``values``, with a bar on a terminal where tqdm is installed; ``values`` itself elsewhere."""
     if not progress or not sys.stderr or not sys.stderr.isatty():
         return values

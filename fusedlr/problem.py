@@ -7,6 +7,7 @@ nowhere else. Solvers, referee, grids, limits, tuning, bootstrap and storage tak
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Problem:
         """Factors of the features alone, shape (d,)."""
         return self.factors[1:]
 
-    def penalty(self, l1, l2, fusion) -> Penalty:
+    def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params from numbers, or from vectors of shape (1 + d,)."""
         penalty = Penalty.from_values(l1, l2, fusion, self.data.n_features, self.penalty_factors)
         return replace(penalty, fusion=penalty.fusion * self.fusion_factors)

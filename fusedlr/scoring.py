@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ PENALTIES = ("l1", "l2", "fusion")
 # Cells held at once, rows by tasks by points: 64 MB of floats.
 _CELLS = 8_000_000
 
-Score = np.ndarray | pd.Series | Callable[[np.ndarray], np.ndarray]
+Score: TypeAlias = np.ndarray | pd.Series | Callable[[np.ndarray], np.ndarray]
 
 
 def validation_error(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:

@@ -107,7 +107,8 @@ def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict,
     with ZipFile(file) as archive:
         members = _members(archive)
         page = json.loads(_load(archive, members.pop("page"), Array(("bytes",), "u"), {}, _PAGE_LIMIT).tobytes())
-        kind, sizes = page["kind"].removeprefix("fusedlr "), {}
+        kind = page["kind"].removeprefix("fusedlr ")
+        sizes: Sizes = {}
         layout = layouts[kind]
         _check_format(page)
         try:

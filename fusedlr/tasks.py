@@ -160,7 +160,7 @@ class TaskGraph:
             and np.array_equal(self.weights, other.weights)
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # equal graphs are told by their arrays
 
     def __repr__(self):
         edges = ", ".join(f"{j}-{k}" if w == 1 else f"{j}-{k}*{w:g}" for (j, k), w in zip(self.edges, self.weights))

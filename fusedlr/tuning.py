@@ -169,7 +169,7 @@ class CVResults:
     @property
     def chosen(self) -> int:
         """Row that ``rule`` chose."""
-        return self.one_se if self.rule == "1se" else self.best
+        return self.best if self.one_se is None or self.rule != "1se" else self.one_se
 
     @property
     def penalties(self) -> dict[str, float]:

@@ -1,8 +1,11 @@
 """The first level of the ADMM: three updates, two residuals, and when to stop."""
 
+from __future__ import annotations
+
 import numpy as np
 
-from ..objective import Solution
+from ..objective import Penalty, Solution
+from ..problem import Problem
 from .certificate import certificate, margins_grow, recedes
 from .chi_update import InFeatures, InRows
 from .residuals import History, Residuals
@@ -17,7 +20,8 @@ _BALANCE_UNTIL = 400  # after this many iterations rho is left alone, as the con
 _CHECK_EVERY = 100
 
 
-def solve_admm(problem, penalty, tol=1e-6, max_iter=5000, space="auto"):
+def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: int = 5000,
+               space: str = "auto") -> Solution:
     """Minimise the objective by the paper's two-level ADMM.
 
     Slow beside ``newton``, with which it shares nothing but the objective: each is the

@@ -10,5 +10,6 @@ from .labels import Outcomes, read_endog, read_held_out, read_ordered
 from .names import check_index
 from .numbers import held_out_weights, new_offset, read_factors, read_offset, read_penalty, read_weights
 
-__all__ = ["Design", "Outcomes", "alike", "check_index", "constant", "held_out_weights", "new_offset", "read_endog", "read_exog", "read_factors",
+__all__ = ["Design", "Outcomes", "alike", "check_index", "constant", "held_out_weights", "new_offset", "read_endog",
+           "read_exog", "read_factors",
            "read_held_out", "read_new_exog", "read_offset", "read_ordered", "read_penalty", "read_weights"]

@@ -29,7 +29,7 @@ class Design(NamedTuple):
     X: np.ndarray
     names: list
     constant: int | None
-    index: pd.Index | None
+    index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
 
 
 def read_exog(exog: Any) -> Design:

@@ -30,7 +30,7 @@ class Outcomes(NamedTuple):
     Y: np.ndarray
     names: list
     labels: list
-    index: pd.Index | None
+    index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
 
 
 def read_endog(endog: Any) -> Outcomes:

@@ -17,9 +17,15 @@ intercept comes under the rule only where a component of the task graph has a si
 the status is "separated" too.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
 
-from ..objective import Solution
+from ..objective import Penalty, Solution
+from ..problem import Problem
+from ..tasks import TaskGraph
 from ._newton import STATUS, Core, cpu, gauge, prox
 
 __all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_gauge", "block_prox", "cpu", "solve_newton"]
@@ -37,13 +43,14 @@ class NewtonSolver:
     problem : fusedlr.problem.Problem
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem: Problem) -> None:
         data, tasks = problem.data, problem.tasks
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (data.X, data.signs, data.weights, data.offset)]
         self.core = Core(*arrays, *_edges(tasks), tasks.is_chain)
         self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in (problem.factors, problem.fusion_factors)))
 
-    def solve(self, penalty, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
+    def solve(self, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
+              floor: float = FLOOR) -> Solution:
         """Minimise the objective.
 
         Parameters
@@ -68,7 +75,9 @@ class NewtonSolver:
         report = self.core.solve(tol, max_iter, floor)
         return Solution(self.core.params(), report["objective"], report["gap"], report["status"], report["iterations"], {})
 
-    def solve_points(self, points, tol=1e-6, max_iter=200, callback=None, floor=FLOOR):
+    def solve_points(self, points: np.ndarray, tol: float = 1e-6, max_iter: int = 200,
+                     callback: Callable[[int], object] | None = None,
+                     floor: float = FLOOR) -> tuple[np.ndarray, np.ndarray]:
         """Minimise the objective at many penalties, each from the best solution so far.
 
         Parameters
@@ -90,12 +99,14 @@ class NewtonSolver:
         return params, reports
 
 
-def solve_newton(problem, penalty, tol=1e-6, max_iter=200, start=None, floor=FLOOR):
+def solve_newton(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200,
+                 start: np.ndarray | None = None, floor: float = FLOOR) -> Solution:
     """Minimise the objective once; see `NewtonSolver.solve`."""
     return NewtonSolver(problem).solve(penalty, tol, max_iter, start, floor)
 
 
-def block_prox(tasks, h, q, l1, fusion, start=None):
+def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,
+               start: np.ndarray | None = None) -> np.ndarray:
     """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,).
 
     ``start`` may save time if it has the ties and signs of the minimiser; it never changes the answer.
@@ -104,7 +115,7 @@ def block_prox(tasks, h, q, l1, fusion, start=None):
     return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion, np.zeros_like(h) if start is None else start)
 
 
-def block_gauge(tasks, q, l1, fusion, lowest=0.0):
+def block_gauge(tasks: TaskGraph, q: np.ndarray, l1: float, fusion: float, lowest: float = 0.0) -> float:
     """Smallest s >= lowest at which b = 0 minimises the block of `block_prox`, its l1 and fusion multiplied by s."""
     return gauge(*_edges(tasks), tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
 

@@ -1,11 +1,15 @@
 """The verdict on a point: its duality gap, and its distance to the optimality conditions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import xlogy
 
-from ..objective import gap_scale, gradient, linear_predictor, loss_derivatives, objective
+from ..objective import Penalty, gap_scale, gradient, linear_predictor, loss_derivatives, objective
+from ..problem import Problem
+from ..tasks import TaskGraph
 from .dual import attempts, dual_point, meet, polish, sum_groups
 from .gauge import largest_gauge
 from .splits import least_rest, transposed_differences
@@ -41,7 +45,7 @@ class Certificate:
     kind: str
 
 
-def certify(problem, params, penalty):
+def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certificate:
     """Judge a point: duality gap and distance to the optimality conditions.
 
     Parameters
@@ -68,7 +72,7 @@ def certify(problem, params, penalty):
                        kkt=kkt_violation(params, slopes, penalty, tasks), kind="gap" if found else "kkt")
 
 
-def kkt_violation(params, gradient, penalty, tasks):
+def kkt_violation(params: np.ndarray, gradient: np.ndarray, penalty: Penalty, tasks: TaskGraph) -> float:
     """Distance from a point to satisfying the optimality conditions.
 
     ``params`` minimises the objective exactly when, for every row, slopes of the absolute

@@ -1,8 +1,13 @@
 """Coefficients of one fit as a map, and of one feature as fusion grows."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import seaborn as sns
 from matplotlib import patches
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
@@ -12,7 +17,7 @@ from .axes import (FAINT, INK, MARKERS, colour_bar, grid_axes, inches, label_gri
 __all__ = ["coef_map", "feature_path"]
 
 
-def coef_map(results, features=30, per="sd", ax=None):
+def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None = None) -> Axes:
     """Coefficients as a map, features by tasks: zeros blank, tied neighbours one outlined cell.
 
     Parameters
@@ -50,7 +55,8 @@ def coef_map(results, features=30, per="sd", ax=None):
     return ax
 
 
-def feature_path(grid, feature, l1=None, l2=None, ax=None):
+def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | None = None,
+                 ax: Axes | None = None) -> Axes:
     """Coefficients of one feature in all tasks as fusion grows.
 
     Parameters

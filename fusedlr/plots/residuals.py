@@ -1,14 +1,19 @@
 """Residuals of the ADMM."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import seaborn as sns
+from matplotlib.axes import Axes
 
 from .axes import INK, new_axes
 
 __all__ = ["residual_history"]
 
 
-def residual_history(results, ax=None):
+def residual_history(results: Any, ax: Axes | None = None) -> Axes:
     """Residuals of the ADMM by iteration.
 
     Parameters

@@ -1,8 +1,13 @@
 """Observed shares: of yes against predicted probabilities, and of resamples that keep a coefficient."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import seaborn as sns
 from matplotlib import patches
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
@@ -13,7 +18,8 @@ from .axes import (FAINT, INK, colour_bar, grid_axes, inches, label_grid, larges
 __all__ = ["calibration", "selection_frequencies"]
 
 
-def calibration(results, endog=None, exog=None, offset=None, weights=None, bins=10, ax=None):
+def calibration(results: Any, endog: Any = None, exog: Any = None, offset: Any = None, weights: Any = None,
+                bins: int = 10, ax: Axes | None = None) -> Axes:
     """Observed share of yes against predicted probability, for each task.
 
     Predictions of a task are cut into ``bins`` groups of equal number (weights counted; a
@@ -47,7 +53,7 @@ def calibration(results, endog=None, exog=None, offset=None, weights=None, bins=
     for k, task in enumerate(model.endog_names):
         seen = counts[:, k] > 0
         line = _calibration(predicted[seen, k], labels[seen, k], counts[seen, k], bins)
-        _calibration_line(ax, *line, colours[k], style(k, len(colours)), task)
+        _calibration_line(ax, line, colours[k], style(k, len(colours)), task)
     task_key(ax, model.endog_names, colours)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability of yes",
            ylabel="observed share of yes")
@@ -68,7 +74,8 @@ def _calibration(predicted, observed, counts, bins):
     return inside @ predicted[order] / size, inside @ observed[order] / size, size
 
 
-def _calibration_line(ax, mean, share, size, colour, marker, task):
+def _calibration_line(ax, line, colour, marker, task):
+    mean, share, size = line
     ax.plot(mean, share, color=colour, marker=marker, markersize=5, linewidth=1.2, label=str(task))
     if marker is not None:
         low, high = _wilson(share, size)
@@ -81,7 +88,7 @@ def _wilson(share, n, z=1.96):
     return centre - half, centre + half
 
 
-def selection_frequencies(bootstrap, features=30, ax=None):
+def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = None) -> Axes:
     """How often resamples keep a coefficient, and how often they tie neighbours.
 
     The area and darkness of a dot is the share of resamples in which the coefficient is not zero;

@@ -1,7 +1,12 @@
 """Scores of cross-validation or of a criterion over the penalties."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
@@ -10,7 +15,7 @@ from .axes import FAINT, INK, colour_bar, grid_axes, mark_line, nearest, new_axe
 __all__ = ["cv_surface"]
 
 
-def cv_surface(cv, l2=None, ax=None):
+def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes:
     """Scores over l1 and fusion, with the lowest and the one-standard-error point marked.
 
     Points within one standard error of the lowest are outlined. If only one of the
