@@ -302,7 +302,8 @@ class FusedLogit:
         if tol is None:
             tol, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
         else:
-            solution = (solve_newton if method == "newton" else solve_admm)(self.problem, penalty, tol=tol, **limit)
+            solve: Any = solve_newton if method == "newton" else solve_admm
+            solution = solve(self.problem, penalty, tol=tol, **limit)
         _warn_status(solution, tol)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, tol)
 
