@@ -39,6 +39,7 @@ PARTS = {
     "f": ("boosting", "run"),
     "g": ("fresh", "run_import"),
     "h": ("fresh", "run_memory"),
+    "i": ("building", "run"),
 }
 
 
@@ -70,9 +71,9 @@ def read_arguments():
     parser.add_argument("--publish", action="store_true", help="copy the results to benchmarks/published")
     args = parser.parse_args()
     args.only = args.only.split(",")
-    strangers = sorted(set(args.only) - set(PARTS))
-    if strangers:
-        parser.error(f"--only takes the letters {', '.join(PARTS)}, found {', '.join(strangers)}")
+    unknown = sorted(set(args.only) - set(PARTS))
+    if unknown:
+        parser.error(f"--only takes the letters {', '.join(PARTS)}, found {', '.join(unknown)}")
     if args.publish and (args.quick or set(args.only) != set(PARTS)):
         parser.error("--publish needs all parts in full: leave out --quick and --only")
     return args

@@ -139,7 +139,10 @@ def _from_pandas(name: str, values: pd.Series | pd.DataFrame | pd.Index) -> np.n
         where = f"; columns {bad[:4]} do not" if frame is values else f", found {frame.dtypes.iloc[0]}"
         raise TypeError(f"{name} must hold numbers{where}; code them with pandas.get_dummies, "
                         "or use FusedLogit.from_formula with C(...)")
-    array = np.array(frame.to_numpy(dtype=float, na_value=np.nan), order="C")
+    array = np.empty(frame.shape)
+    step = max(1, frame.shape[1] // 16)  # a few columns at a time: a large design is never held twice
+    for j in range(0, frame.shape[1], step):
+        array[:, j:j + step] = frame.iloc[:, j:j + step].to_numpy(dtype=float, na_value=np.nan)
     return array if frame is values else array[:, 0]
 
 

@@ -439,7 +439,7 @@ def _scale(X, weights):
         mean = weights @ column / weights.sum()
         scale[j] = np.sqrt(weights @ (column - mean) ** 2 / weights.sum())
     # A constant column has the rounding error of its mean, not 0.
-    return np.where(scale > 1e-13 * np.abs(X).max(axis=0), scale, 1.0)
+    return np.where(scale > 1e-13 * np.maximum(X.max(axis=0), -X.min(axis=0)), scale, 1.0)
 
 
 def _warn_alike(X, names):
