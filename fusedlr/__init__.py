@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .exceptions import (CollinearWarning, ConvergenceWarning, FusedLogitWarning, GridEdgeWarning, OneClassWarning,
-                         SeparationWarning)
+from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
+                         OneClassWarning, SeparationWarning)
 from .files import load
 from .grid import Grid
 from .inference import BootstrapResults, RefitResults
@@ -17,7 +17,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import plots  # noqa: F401
 
-__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "FusedLogit",
+__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning", "FusedLogit",
            "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning", "RefitResults",
            "SeparationWarning", "TaskGraph",
            "__version__", "load"]

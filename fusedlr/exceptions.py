@@ -23,3 +23,7 @@ class CollinearWarning(FusedLogitWarning):
 
 class OneClassWarning(FusedLogitWarning):
     """Every observed label of a task is the same."""
+
+
+class CrossingWarning(FusedLogitWarning):
+    """Fitted probabilities to be above a level rise with the level in some rows, and were put in order."""

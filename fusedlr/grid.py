@@ -18,7 +18,7 @@ from .newton import STATUS, NewtonSolver
 from .parallel import progress_bar
 from .problem import Problem
 from .results import FusedLogitResults
-from .scoring import METRICS, PENALTIES, choose
+from .scoring import PENALTIES, choose
 
 __all__ = ["Grid", "fit_points"]
 
@@ -128,7 +128,8 @@ class Grid:
         -------
         FusedLogitResults
         """
-        wanted = METRICS[checks.word("metric", metric, METRICS)]
+        metrics = self.model.metrics
+        wanted = metrics[checks.word("metric", metric, metrics)]
         X, Y, index = self.model.held_out(endog, exog)
         shift = new_offset(offset, Y.shape, index, self.model.endog_names)
         counts = held_out_weights(weights, Y, index, self.model.endog_names)
@@ -136,7 +137,7 @@ class Grid:
         def cost(kind):
             return lambda where: kind.cost(kind.score(self.params[where], Y, X, shift, counts))
 
-        best = choose(self.table, cost(wanted), cost(METRICS[wanted.tie_breaker]))
+        best = choose(self.table, cost(wanted), cost(metrics[wanted.tie_breaker]))
         warn_edge(self, best)
         return self.results(best)
 

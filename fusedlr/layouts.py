@@ -14,6 +14,9 @@ _COLUMN = record({"name": NAME, "values": listed(either(NONE, LABEL), "rows of t
                   "levels": either(NONE, record({"categories": listed(LABEL), "ordered": FLAG}))})
 _FORMULA = record({"text": TEXT, "sample": listed(_COLUMN)})
 
+_ORDERED = record({"outcome": word("ordered"), "levels": listed(LABEL), "kind": word("sequential", "cumulative"),
+                   "direction": word("forward", "backward"), "categorical": FLAG})
+
 MODEL = Layout(
     page={
         "endog_names": named("t", least=1),
@@ -24,6 +27,7 @@ MODEL = Layout(
         "standardize": FLAG,
         "fuse_intercepts": either(NONE, FLAG),  # before there was a choice they were fused
         "formula": either(NONE, _FORMULA),
+        "outcome": either(NONE, _ORDERED),
     },
     arrays={
         "scale": Array(("d",), least=5e-324),
@@ -49,7 +53,8 @@ RESULTS = Layout(
         "method": word("newton", "admm"),
         "tol": SHARE,
         "kept": record({"gap": NUMBER, "df_effective": finite(0), "nobs": WHOLE, "_row_weight": finite(0),
-                        "nobs_per_task": _BY_TASK, "positives": _BY_TASK, "llf_per_task": _BY_TASK, "llnull_per_task": _BY_TASK}),
+                        "nobs_per_task": _BY_TASK, "positives": _BY_TASK, "llf_per_task": _BY_TASK, "llnull_per_task": _BY_TASK,
+                        "llf": NUMBER, "llnull": NUMBER}),
     },
     arrays={**MODEL.arrays, "params": Array(("1+d", "t"))})
 

@@ -16,12 +16,15 @@ from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, S
 from .formula import Formula, calling_environment
 from .grid import Grid
 from .inputs import (alike, check_index, constant, read_endog, read_exog, read_factors, read_held_out, read_new_exog,
-                     read_offset, read_ordered, read_penalty, read_weights)
+                     read_offset, read_penalty, read_weights)
+from .likelihood import loglike
 from .limits import PenaltyLimits, penalty_limits
 from .newton import solve_newton
-from .objective import Data, Penalty
+from .objective import Data, Penalty, linear_predictor
+from .outcomes import Ordered, from_state
 from .problem import Problem
 from .results import FusedLogitResults
+from .scoring import METRICS, Metric
 from .tasks import TaskGraph
 from .tuning import CVResults, fit_cv
 
@@ -77,6 +80,8 @@ class FusedLogit:
         The user's own labels of each task.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
+    outcome : outcomes.Ordered or None
+        What the tasks are about, where they are steps of one outcome.
 
     Notes
     -----
@@ -115,6 +120,7 @@ class FusedLogit:
                                      read_factors(penalty_factors, self.exog_names[1:]),
                                      checks.flag("fuse_intercepts", fuse_intercepts))
         self.formula: Formula | None = None
+        self.outcome: Ordered | None = None
         _warn_alike(X, self.exog_names[1:])
 
     # ---- other ways to build a model --------------------------------------------------------------------------------
@@ -145,8 +151,9 @@ class FusedLogit:
         return model
 
     @classmethod
-    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, **kwargs: Any) -> FusedLogit:
-        """A model of one ordered outcome: one task "above this level" for each level but the last, in a chain.
+    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: str = "sequential",
+                     direction: str = "forward", **kwargs: Any) -> FusedLogit:
+        """A model of one ordered outcome: one task for each step from a level to the next, in a chain.
 
         Parameters
         ----------
@@ -156,20 +163,55 @@ class FusedLogit:
         exog : array_like, shape (n, d)
         levels : sequence, optional
             The levels, lowest first; needed unless ``endog`` carries an order itself.
+        kind : "sequential" or "cumulative"
+            Sequential: each task asks "beyond this level, given that it was reached?", and a
+            row that ended below has no label in it. The likelihood of the tasks is that of
+            the levels, whose probabilities are never negative. Cumulative: each task asks
+            "above this level?" of every row, as the proportional-odds model does; its
+            probabilities can cross, and are then put in order with a ``CrossingWarning``.
+        direction : "forward" or "backward"
+            Of a sequential outcome: whether rows climb from the lowest level, or come down
+            from the highest ("at this level, given that no higher one was?"). Yes is the
+            higher side in both, so that coefficients have the same sign.
         **kwargs
             The other arguments of ``FusedLogit``.
 
         Notes
         -----
-        With levels low < mid < high the tasks are ``>low`` (mid or high) and ``>mid``
-        (high). With a large ``fusion`` all tasks share every coefficient but the
-        intercept, which is the proportional-odds model's structure; ``fusion`` decides
-        how far to go there.
+        With levels low < mid < high the tasks are ``>low`` and ``>mid``; backward, ``>=mid``
+        and ``>=high``. With a large ``fusion`` all tasks share every coefficient but the
+        intercept: the continuation-ratio model, or (cumulative) the structure of
+        proportional odds; ``fusion`` decides how far to go there. ``predict`` takes
+        ``which="levels"``, ``"level"`` and ``"rank"`` too, ``fit_cv`` takes ``metric="rps"``.
         """
-        outcome = read_ordered(endog, levels)
-        if not isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame) and len(exog) == len(outcome):
-            outcome.index = exog.index
-        return cls(outcome, exog, **kwargs)
+        return cls._of(Ordered.read(endog, levels, kind, direction), endog, exog, kwargs)
+
+    @classmethod
+    def from_ordered_formula(cls, formula: str, data: pd.DataFrame, levels: Any = None, kind: str = "sequential",
+                             direction: str = "forward", **kwargs: Any) -> FusedLogit:
+        """A model of one ordered outcome from a formula: ``"severity ~ age + C(site)"``.
+
+        The outcome stands on the left; the other arguments are those of ``from_ordered``.
+        """
+        parsed = Formula(formula, data, calling_environment(depth=2))
+        if parsed.endog.shape[1] != 1:
+            raise ValueError(f"formula must have one ordered outcome on its left side, found "
+                             f"{list(parsed.endog.columns)}; use from_formula for several tasks")
+        endog = parsed.endog.iloc[:, 0]
+        model = cls._of(Ordered.read(endog, levels, kind, direction), endog, parsed.exog, kwargs)
+        model.formula = parsed.without_data()
+        return model
+
+    @classmethod
+    def _of(cls, outcome: Any, endog: Any, exog: Any, kwargs: dict) -> FusedLogit:
+        """A model of the tasks of an outcome; without pandas in it, ``endog`` has the row labels of ``exog``."""
+        labels = outcome.labels(endog)
+        named = isinstance(endog, (pd.Series, pd.DataFrame))
+        if not named and isinstance(exog, pd.DataFrame) and len(exog) == len(labels):
+            labels.index = exog.index
+        model = cls(labels, exog, **kwargs)
+        model.outcome = outcome
+        return model
 
     def with_rows(self, rows: Any) -> FusedLogit:
         """The same model on some of the rows, in the order given; a row may come more than once.
@@ -237,6 +279,17 @@ class FusedLogit:
         """Features on the original scale, DataFrame (n, d); made anew at every call, so that X is held once only."""
         return pd.DataFrame(self.data.X * self.scale, self.index, self.exog_names[1:])
 
+    def loglike(self, params: np.ndarray) -> float:
+        """Log-likelihood at params on the solver's scale: of all tasks, or of the outcome where its tasks overlap."""
+        if self.outcome is None or self.outcome.exact:
+            return float(loglike(self.data, params).sum())
+        return self.outcome.loglike(self.data, linear_predictor(self.data, params))
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """What ``fit_cv`` and ``Grid.select`` can compare, by name: scores of the tasks, and of their outcome."""
+        return METRICS if self.outcome is None else {**METRICS, **self.outcome.metrics}
+
     def design(self, exog: Any) -> tuple[np.ndarray, pd.Index | None]:
         """Features of new rows on the original scale and in the model's order, (X, index); see ``predict``."""
         if self.formula is not None:
@@ -246,6 +299,8 @@ class FusedLogit:
     def held_out(self, endog: Any, exog: Any) -> tuple[np.ndarray, np.ndarray, pd.Index | None]:
         """Other rows as the model sees its own: features on the original scale, labels 0, 1 and NaN, row labels."""
         X, index = self.design(exog)
+        if self.outcome is not None and np.ndim(endog) == 1:
+            endog = self.outcome.labels(endog)
         Y = read_held_out(endog, self.endog_names, self.labels)
         if len(Y) != len(X):
             raise ValueError(f"endog must have one row for each of the {len(X)} rows of exog, found {len(Y)}")
@@ -367,7 +422,8 @@ class FusedLogit:
         page = {"endog_names": self.endog_names, "exog_names": self.exog_names, "labels": self.labels,
                 "task_names": self.tasks.names, "constant": self.constant, "standardize": self.standardize,
                 "fuse_intercepts": self.fuse_intercepts,
-                "formula": None if self.formula is None else self.formula.state()}
+                "formula": None if self.formula is None else self.formula.state(),
+                "outcome": None if self.outcome is None else self.outcome.state()}
         arrays = {"scale": self.scale, "edges": self.tasks.edges, "edge_weights": self.tasks.weights,
                   "penalty_factors": self.penalty_factors}
         if self.has_data and not remove_data:
@@ -384,6 +440,7 @@ class FusedLogit:
         model.labels = [tuple(pair) for pair in page["labels"]]
         model.constant, model.standardize, model.scale = page["constant"], page["standardize"], arrays["scale"]
         model.formula = Formula.from_state(page["formula"]) if formula and page["formula"] else None
+        model.outcome = from_state(page.get("outcome"))
         model.index = pd.Index(arrays["index"]) if "index" in arrays else None
         edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
         model.problem = Problem.build(_stored_data(arrays, len(model.exog_names) - 1, len(model.endog_names)),

@@ -170,15 +170,17 @@ class FusedLogitResults:
         """Log-likelihood of each task with its own intercept and the offset only, Series (t,)."""
         return self._by_task(null_loglike(self.model.data))
 
-    @property
+    @cached_property
     def llf(self) -> float:
-        """Log-likelihood, penalties not counted."""
-        return float(self.llf_per_task.sum())
+        """Log-likelihood, penalties not counted; of a model of one outcome that of the outcome itself."""
+        return self.model.loglike(self.solution.params)
 
-    @property
+    @cached_property
     def llnull(self) -> float:
         """Log-likelihood of intercepts alone, one for each task, neither fused nor shrunk."""
-        return float(self.llnull_per_task.sum())
+        outcome = self.model.outcome
+        overlapping = outcome is not None and not outcome.exact
+        return outcome.null_loglike(self.model.data) if overlapping else float(self.llnull_per_task.sum())
 
     @property
     def deviance(self) -> float:
@@ -225,7 +227,7 @@ class FusedLogitResults:
 
     # ---- predictions ------------------------------------------------------------------------------------------------
 
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame:
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
         """Predictions for new rows, or for the rows of the fit.
 
         Parameters
@@ -236,16 +238,23 @@ class FusedLogitResults:
             model from a formula takes a DataFrame with the formula's variables.
         which : "prob", "linear" or "label"
             Probability of yes, linear predictor, or the more probable of the user's own
-            two labels.
+            two labels. Of an ordered outcome also "levels" (probability of each level),
+            "level" (the most probable one) and "rank" (expected level where levels are
+            numbers, else expected position from 1).
         offset : array_like, shape (n,) or (n, t), optional
             0 where left out, for new rows.
 
         Returns
         -------
         DataFrame, shape (n, t)
+            A column for each level at "levels"; a Series, shape (n,), at "level" and "rank".
         """
-        which = checks.word("which", which, ("prob", "linear", "label"))
+        outcome = self.model.outcome
+        special = () if outcome is None else outcome.predictions
+        which = checks.word("which", which, ("prob", "linear", "label", *special))
         linear = self._linear(exog, offset)
+        if which in special:
+            return outcome.predict(linear, which)
         if which == "prob":
             return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
         return linear if which == "linear" else self._labels(linear)
@@ -390,7 +399,8 @@ class FusedLogitResults:
 
 
 # What remove_data keeps of the data: everything that is computed from them when first asked for.
-KEPT = ("gap", "df_effective", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task")
+KEPT = ("gap", "df_effective", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task",
+        "llf", "llnull")
 
 
 def _dismantled(penalty):

@@ -129,7 +129,7 @@ def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> in
     return int(max(left, key=lambda i: tuple(keys[i])))
 
 
-def one_standard_error(table: pd.DataFrame, best: int, metric: str = "logloss") -> int:
+def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS["logloss"]) -> int:
     """Position of the most penalized point whose mean is within one standard error of the best point's.
 
     More penalized means never less: only points whose l1, l2 and fusion are each at least
@@ -143,15 +143,15 @@ def one_standard_error(table: pd.DataFrame, best: int, metric: str = "logloss") 
         l1, l2, fusion, mean, se and df of each point.
     best : int
         Position of the point with the best mean.
-    metric : str
-        A key of ``METRICS``, which knows whether a larger mean is better.
+    metric : Metric
+        Knows whether a larger mean is better.
 
     Returns
     -------
     int
     """
     penalties = table[list(PENALTIES)].to_numpy(dtype=float)
-    cost, df = METRICS[metric].cost(table["mean"]), table["df"].to_numpy()
+    cost, df = metric.cost(table["mean"]), table["df"].to_numpy()
     near = cost <= cost[best] + table["se"].to_numpy()[best]
     more = (penalties >= penalties[best]).all(axis=1)
     return int(max(np.flatnonzero(near & more), key=lambda i: (-df[i], *penalties[i])))

@@ -16,13 +16,12 @@ from . import checks, criteria
 from .exceptions import ConvergenceWarning, SeparationWarning
 from .grid import Grid, fit_points, warn_edge
 from .inputs import check_index
-from .likelihood import loglike
 from .limits import fusion_limit, l1_limit, null_params
 from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
 from .problem import Problem
 from .results import FusedLogitResults
-from .scoring import METRICS, PENALTIES, choose, one_standard_error
+from .scoring import PENALTIES, choose, one_standard_error
 
 __all__ = ["CVResults", "default_penalties", "fit_cv", "stratified_folds"]
 
@@ -115,7 +114,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     """
     by = checks.word("by", by, ("cv", "aic", "bic"))
     rule = checks.word("rule", rule, ("min", "1se"))
-    metric = checks.word("metric", metric, METRICS)
+    metric = checks.word("metric", metric, model.metrics)
     if by != "cv" and rule == "1se":
         raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
@@ -204,8 +203,8 @@ class _FoldScores:
     @classmethod
     def compute(cls, model, lists, labels, metric, tol, n_jobs, progress):
         points = np.array(list(product(*lists.values())))
-        metrics = dict.fromkeys(["logloss", "error", metric])
-        work = partial(_score_fold, model.problem, points, labels, tuple(metrics), tol)
+        metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
+        work = partial(_score_fold, model.problem, points, labels, list(metrics.values()), tol)
         weights, scores = zip(*run(work, np.unique(labels), n_jobs, progress, "folds"))
         return cls(labels, np.array(weights), {name: np.array(each) for name, each in zip(metrics, zip(*scores))})
 
@@ -232,14 +231,15 @@ def _score_fold(problem, points, labels, metrics, tol, fold):
     params, held = fit_points(problem.rows(labels != fold), points, tol)[0], problem.data.rows(labels == fold)
     # A label that is not observed has the weight 0.
     held_out = (params, held.signs > 0, held.X, held.offset, held.weights)
-    return held.weights.sum(), [METRICS[name].score(*held_out) for name in metrics]
+    return held.weights.sum(), [score(*held_out) for score in metrics]
 
 
 def _cv_results(model, grid, scores, rule, metric, by):
     table = _table(model, grid, scores, metric)
     if by == "cv":
-        best = choose(table, *(METRICS[name].cost(table[name]) for name in (metric, METRICS[metric].tie_breaker)))
-        return CVResults(model, grid, table, best, one_standard_error(table, best, metric), scores.labels,
+        judge = model.metrics[metric]
+        best = choose(table, judge.cost(table[metric]), model.metrics[judge.tie_breaker].cost(table[judge.tie_breaker]))
+        return CVResults(model, grid, table, best, one_standard_error(table, best, judge), scores.labels,
                          scores.of(metric)[0], rule, metric, by)
     _add_criteria(table, model, grid)
     best = choose(table, table[by], np.zeros(len(table)))
@@ -276,7 +276,7 @@ def _add_criteria(table, model, grid):
     points = [(params * unit, problem.penalty(*point)) for params, point
               in zip(grid.params, table[list(PENALTIES)].to_numpy())]
     table["df_effective"] = [criteria.effective_df(problem, *point) for point in points]
-    llf = np.array([loglike(problem.data, params).sum() for params, _ in points])
+    llf = np.array([model.loglike(params) for params, _ in points])
     table["aic"] = criteria.aic(llf, table["df_effective"])
     table["bic"] = criteria.bic(llf, table["df_effective"], problem.data.row_weights.sum())
 

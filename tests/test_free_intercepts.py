@@ -100,7 +100,8 @@ def test_a_vector_of_fusion_may_say_so_itself(model, X, Y):
 
 def test_an_ordered_outcome_keeps_its_thresholds_unless_told_otherwise(X):
     level = np.digitize(X["age"] + np.random.default_rng(4).logistic(size=len(X)), [-1.0, 0.5, 2.0])
-    free, fused = FusedLogit.from_ordered(level, X), FusedLogit.from_ordered(level, X, fuse_intercepts=True)
+    free = FusedLogit.from_ordered(level, X, kind="cumulative")
+    fused = FusedLogit.from_ordered(level, X, kind="cumulative", fuse_intercepts=True)
     assert not free.fuse_intercepts and fused.fuse_intercepts
     thresholds = free.fit(1.0, 0.1, MUCH)
     assert (np.diff(thresholds.intercepts) < 0).all() and not np.ptp(thresholds.coefs, axis=1).any()

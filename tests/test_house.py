@@ -18,7 +18,7 @@ FLOORS = (
     {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
     {"inputs", "objective", "formula", "layouts", "storage"},
     {"problem"},
-    {"admm", "criteria", "likelihood", "newton", "optimality", "pattern", "scoring"},
+    {"admm", "criteria", "likelihood", "newton", "optimality", "outcomes", "pattern", "scoring"},
     {"exact", "inference", "limits", "plots", "summary"},
     {"results"},
     {"grid"},

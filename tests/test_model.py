@@ -200,11 +200,11 @@ def test_both_solvers_find_the_same_fit(X, Y):
 
 # ---- other models ---------------------------------------------------------------------------------------------------
 
-def test_ordered_levels_become_cumulative_tasks(X):
+def test_ordered_levels_become_tasks(X):
     levels = pd.Series(np.resize(["mild", "none", "severe", None], 80), X.index)
     model = FusedLogit.from_ordered(levels, X, levels=["none", "mild", "severe"])
     assert model.endog_names == [">none", ">mild"]
-    np.testing.assert_array_equal(model.endog.iloc[:4], [[1, 0], [0, 0], [1, 1], [np.nan, np.nan]])
+    np.testing.assert_array_equal(model.endog.iloc[:4], [[1, 0], [0, np.nan], [1, 1], [np.nan, np.nan]])
     assert model.nobs == 60
     ordered = levels.astype(pd.CategoricalDtype(["none", "mild", "severe"], ordered=True))
     assert FusedLogit.from_ordered(ordered, X).endog.equals(model.endog)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .names import refuse_duplicates
 
-__all__ = ["Outcomes", "read_endog", "read_held_out", "read_ordered"]
+__all__ = ["Outcomes", "read_endog", "read_held_out"]
 
 
 class Outcomes(NamedTuple):
@@ -59,22 +59,6 @@ def read_held_out(endog: Any, names: list, labels: list) -> np.ndarray:
         raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
     columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
     return np.column_stack([_code_known(column, name, pair) for column, name, pair in zip(columns, names, labels)])
-
-
-def read_ordered(endog: Any, levels: Any = None) -> pd.DataFrame:
-    """Ordered levels as cumulative yes/no tasks, a DataFrame with one column ">level" for each but the last level."""
-    column = endog if isinstance(endog, pd.Series) else pd.Series(_one_column(endog))
-    levels = _ordered_levels(column, levels)
-    rank = column.map({level: k for k, level in enumerate(levels)}).astype(float)
-    unknown = pd.unique(column[rank.isna() & column.notna()])
-    if len(unknown):
-        raise ValueError(f"endog holds levels that are not in levels, found {list(unknown[:3])}; levels are {levels}")
-    unseen = [level for k, level in enumerate(levels) if not (rank == k).any()]
-    if unseen:
-        raise ValueError(f"endog never takes the levels {unseen}; leave them out of levels "
-                         "(or call cat.remove_unused_categories())")
-    above = {f">{level}": (rank > k).astype(float).where(rank.notna()) for k, level in enumerate(levels[:-1])}
-    return pd.DataFrame(above, index=column.index)
 
 
 def _endog_frame(endog):
@@ -205,26 +189,3 @@ def _refuse_unobserved(Y, names):
     if empty:
         raise ValueError(f"endog must have an observed label in every task; all are missing in {empty}; "
                          "drop these tasks")
-
-
-def _one_column(endog):
-    if isinstance(endog, pd.DataFrame) or np.ndim(endog) != 1:
-        raise ValueError(f"endog must be one column of ordered levels, found shape {np.shape(endog)}")
-    return endog
-
-
-def _ordered_levels(column, levels):
-    if levels is None and isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
-        levels = list(column.cat.categories)
-    elif levels is None:
-        if not pd.api.types.is_numeric_dtype(column.dtype):
-            raise ValueError("levels is needed, lowest first, unless endog is numeric or an ordered categorical; "
-                             f"found {list(pd.unique(column.dropna()))[:4]}")
-        levels = sorted(pd.unique(column.dropna()).tolist())
-    levels = list(levels)
-    refuse_duplicates("levels", levels)
-    if len(levels) < 2:
-        raise ValueError(f"endog must have at least two ordered levels, found {levels}")
-    return [int(level) if isinstance(level, float) and level.is_integer() else level for level in levels]
-
-

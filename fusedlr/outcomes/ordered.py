@@ -1,0 +1,259 @@
+"""One ordered outcome as a chain of yes/no tasks, one for each step from a level to the next."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..exceptions import CrossingWarning
+from ..inputs.names import refuse_duplicates
+from ..objective import Data, sigmoid
+from ..scoring import Metric
+
+__all__ = ["KINDS", "Ordered", "ordered_scores"]
+
+KINDS = ("sequential", "cumulative")
+DIRECTIONS = ("forward", "backward")
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Levels of an ordered outcome, and how they are cut into tasks.
+
+    Attributes
+    ----------
+    levels : tuple
+        The user's own, lowest first.
+    kind : "sequential" or "cumulative"
+    direction : "forward" or "backward"
+        Of a sequential outcome. Yes always means the higher side.
+    categorical : bool
+        Whether predicted levels come back as a categorical.
+    """
+
+    levels: tuple
+    kind: str = "sequential"
+    direction: str = "forward"
+    categorical: bool = False
+
+    predictions = ("levels", "level", "rank")
+
+    @classmethod
+    def read(cls, endog: Any, levels: Any = None, kind: str = "sequential", direction: str = "forward") -> Ordered:
+        """The outcome that a column of levels describes; ``labels`` then lays out the column itself."""
+        column = _column(endog)
+        kind, direction = checks.word("kind", kind, KINDS), checks.word("direction", direction, DIRECTIONS)
+        if kind == "cumulative" and direction == "backward":
+            raise ValueError("direction='backward' goes with kind='sequential' only; cumulative tasks have none")
+        found = _ordered_levels(column, levels)
+        outcome = cls(tuple(found), kind, direction, isinstance(column.dtype, pd.CategoricalDtype))
+        seen = set(outcome.ranks(column).dropna())
+        unseen = [level for k, level in enumerate(found) if k not in seen]
+        if unseen:
+            raise ValueError(f"endog never takes the levels {unseen}; leave them out of levels "
+                             "(or call cat.remove_unused_categories())")
+        return outcome
+
+    @property
+    def exact(self) -> bool:
+        """Whether the log-likelihood of the outcome is the sum of those of its tasks."""
+        return self.kind == "sequential"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the tasks: ">level" for each level but the last; backward, ">=level" for each but the first."""
+        if self.direction == "backward":
+            return [f">={level}" for level in self.levels[1:]]
+        return [f">{level}" for level in self.levels[:-1]]
+
+    def ranks(self, endog: Any) -> pd.Series:
+        """Position of each row's level, from 0, NaN where missing, Series (n,)."""
+        column = _column(endog)
+        rank = column.map({level: k for k, level in enumerate(self.levels)}).astype(float)
+        unknown = pd.unique(column[rank.isna() & column.notna()])
+        if len(unknown):
+            raise ValueError(f"endog holds levels that are not in levels, found {list(unknown[:3])}; "
+                             f"levels are {list(self.levels)}")
+        return rank
+
+    def labels(self, endog: Any) -> pd.DataFrame:
+        """Labels of the tasks, 0, 1 and NaN where a task says nothing about the row, DataFrame (n, t)."""
+        rank = self.ranks(endog)
+        r, k = rank.to_numpy()[:, None], np.arange(len(self.levels) - 1.0)
+        above = np.where(np.isnan(r), np.nan, r > k)
+        if self.kind == "sequential":
+            reached = r >= k if self.direction == "forward" else r <= k + 1
+            above = np.where(reached, above, np.nan)
+        return pd.DataFrame(above, rank.index, self.names)
+
+    def observed(self, data: Data) -> tuple[np.ndarray, np.ndarray]:
+        """Ranks of the rows of a fit and how often each counts, both of shape (n,); the weight is 0 where missing."""
+        yes = (data.signs > 0) & (data.weights > 0)
+        if self.direction == "forward":
+            return yes.sum(axis=1), data.row_weights
+        steps = np.arange(1, yes.shape[1] + 1)
+        return (yes * steps).max(axis=1), data.row_weights
+
+    def probabilities(self, linear: np.ndarray) -> np.ndarray:
+        """Probability of every level from linear predictors of shape (..., t), shape (..., levels)."""
+        if self.direction == "backward":
+            return _stops(-linear[..., ::-1])[..., ::-1]
+        return _stops(linear) if self.kind == "sequential" else _differences(sigmoid(linear))
+
+    def predict(self, linear: pd.DataFrame, which: str) -> pd.DataFrame | pd.Series:
+        """Probabilities of the levels, the most probable level, or the expected rank of each row."""
+        shares = self.probabilities(linear.to_numpy())
+        self._warn_crossing(linear.to_numpy())
+        if which == "levels":
+            return pd.DataFrame(shares, linear.index, pd.Index(self.levels, tupleize_cols=False))
+        if which == "rank":
+            return pd.Series(shares @ self._numbers, linear.index, name="rank")
+        return pd.Series(self._named(shares.argmax(axis=1)), linear.index, name="level")
+
+    def loglike(self, data: Data, linear: np.ndarray) -> float:
+        """Log-likelihood of the levels themselves, weights counted; -inf where a level that occurs has no chance."""
+        rank, weights = self.observed(data)
+        seen = weights > 0
+        chance = np.take_along_axis(self.probabilities(linear[seen]), rank[seen, None], axis=1)[:, 0]
+        with np.errstate(divide="ignore"):
+            return float(weights[seen] @ np.log(chance))
+
+    def null_loglike(self, data: Data) -> float:
+        """Log-likelihood of the levels if every row had the same chances, weights counted."""
+        rank, weights = self.observed(data)
+        totals = np.bincount(rank, weights, len(self.levels))
+        seen = totals[totals > 0]
+        return float(seen @ np.log(seen / seen.sum()))
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Scores of the outcome as a whole, for the choice of penalties."""
+        return {"rps": Metric(self._mean_rps, False, "logloss", "mean ranked probability score of held-out rows")}
+
+    def _mean_rps(self, params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
+        """Mean ranked probability score for each of many fits; parameters as in ``scoring.validation_error``."""
+        data = Data.from_arrays(X, Y, weights, offset)
+        rank, counts = self.observed(data)
+        if not counts.any():
+            return np.full(len(params), np.nan)
+        shares = (self.probabilities(data.offset + point[0] + data.X @ point[1:]) for point in params)
+        return np.array([counts @ ranked_probability(each, rank) / counts.sum() for each in shares])
+
+    def state(self) -> dict:
+        """Everything the outcome is, as plain values; ``from_state`` takes them back."""
+        return {"outcome": "ordered", "levels": list(self.levels), "kind": self.kind, "direction": self.direction,
+                "categorical": self.categorical}
+
+    @classmethod
+    def from_state(cls, state: dict) -> Ordered:
+        """An outcome from what ``state`` gave."""
+        return cls(tuple(state["levels"]), state["kind"], state["direction"], state["categorical"])
+
+    @property
+    def _numbers(self) -> np.ndarray:
+        """The levels where they are numbers, else their positions from 1."""
+        if all(isinstance(level, Real) for level in self.levels):
+            return np.array(self.levels, dtype=float)
+        return np.arange(1.0, len(self.levels) + 1)
+
+    def _named(self, codes: np.ndarray):
+        if self.categorical:
+            return pd.Categorical.from_codes(codes, list(self.levels), ordered=True)
+        return [self.levels[k] for k in codes]
+
+    def _warn_crossing(self, linear: np.ndarray) -> None:
+        crossed = int((np.diff(linear, axis=1) > 0).any(axis=1).sum()) if self.kind == "cumulative" else 0
+        if crossed:
+            warnings.warn(f"P(> level) rises with the level in {crossed} of {len(linear)} rows, which no outcome can "
+                          "do; it was put in falling order there; kind='sequential' never crosses, and a larger "
+                          "fusion crosses less", CrossingWarning, stacklevel=4)
+
+
+def ordered_scores(results: Any, endog: Any, exog: Any) -> pd.Series:
+    """How well a fit of an ordered outcome predicts other rows.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+        Of a model from ``FusedLogit.from_ordered``.
+    endog, exog : as for ``from_ordered``
+        Held-out rows; those without a level are left out.
+
+    Returns
+    -------
+    Series
+        ``logloss``, minus the mean log-probability of the level that came; ``rps``, the
+        mean ranked probability score; ``error``, the share of rows whose most probable
+        level is another; ``nobs``, the rows that were scored.
+    """
+    outcome = results.model.outcome
+    if not isinstance(outcome, Ordered):
+        raise ValueError("results must come from FusedLogit.from_ordered, found a model of plain tasks or of times")
+    rank = outcome.ranks(endog).to_numpy()
+    shares = results.predict(exog, which="levels").to_numpy()[~np.isnan(rank)]
+    rank = rank[~np.isnan(rank)].astype(int)
+    with np.errstate(divide="ignore"):
+        logs = np.log(shares[np.arange(len(rank)), rank])
+    return pd.Series({"logloss": -logs.mean(), "rps": ranked_probability(shares, rank).mean(),
+                      "error": (shares.argmax(axis=1) != rank).mean(), "nobs": float(len(rank))})
+
+
+def ranked_probability(shares: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Squared distance of the cumulative probabilities from those of the level that came, summed over thresholds.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (n, ..., levels)
+    rank : ndarray of int, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n, ...)
+        0 where all probability is on the right level, at most the number of thresholds.
+    """
+    below = np.cumsum(shares, axis=-1)[..., :-1]
+    rank = rank.reshape(-1, *[1] * (shares.ndim - 1))
+    return np.square(below - (rank <= np.arange(below.shape[-1]))).sum(axis=-1)
+
+
+def _stops(linear):
+    """Probability to stop at each level, from the log-odds of going beyond it once it is reached."""
+    reached = np.cumprod(sigmoid(linear), axis=-1)
+    ones = np.ones((*linear.shape[:-1], 1))
+    return np.concatenate([ones, reached], axis=-1) * np.concatenate([sigmoid(-linear), ones], axis=-1)
+
+
+def _differences(above):
+    """Probability of each level from P(> level), put in falling order first where these cross."""
+    falling = -np.sort(-above, axis=-1)
+    ones = np.ones((*above.shape[:-1], 1))
+    return np.concatenate([ones, falling], axis=-1) - np.concatenate([falling, 0 * ones], axis=-1)
+
+
+def _column(endog):
+    if isinstance(endog, pd.Series):
+        return endog
+    if isinstance(endog, pd.DataFrame) or np.ndim(endog) != 1:
+        raise ValueError(f"endog must be one column of ordered levels, found shape {np.shape(endog)}")
+    return pd.Series(endog)
+
+
+def _ordered_levels(column, levels):
+    if levels is None and isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
+        levels = column.cat.categories
+    elif levels is None:
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            raise ValueError("levels is needed, lowest first, unless endog is numeric or an ordered categorical; "
+                             f"found {list(pd.unique(column.dropna()))[:4]}")
+        levels = sorted(pd.unique(column.dropna()).tolist())
+    levels = [level.item() if isinstance(level, np.generic) else level for level in levels]
+    refuse_duplicates("levels", levels)
+    if len(levels) < 2:
+        raise ValueError(f"endog must have at least two ordered levels, found {levels}")
+    return [int(level) if isinstance(level, float) and level.is_integer() else level for level in levels]
