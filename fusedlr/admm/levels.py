@@ -107,7 +107,7 @@ class Admm:
     def step(self, eps):
         """One iteration of the first level: three updates, two residuals.
 
-        The second level stops at a tenth of ``eps``, by and by the residual of this one.
+        The second level stops at a tenth of ``eps``, which shrinks with the residual of this one.
         """
         before = self.zeta
         self.update_chi()

@@ -11,7 +11,7 @@ and a rough fit. Then the ridge is dropped. If the fit without it does not come 
 steps, or moves a linear predictor by more than 5 and by more than half of the largest, the data count as separated:
 the status is "separated" and the answer is the fit with the ridge, solved to a relative gap of 1e-3 or for
 ``max_iter`` steps. Otherwise the fit goes on to its optimum, which exists: even a rough gap needs a dual point strictly
-within its bounds, and separated data have none. Whether data are separated hangs on which rows are free and fused, not
+within its bounds, and separated data have none. Whether data are separated depends on which rows are free and fused, not
 on how strongly, so the question is put with all fused tasks tied, and one verdict serves all points of a grid. An
 intercept comes under the rule only where a component of the task graph has a single class; then its ridge stays, and
 the status is "separated" too.

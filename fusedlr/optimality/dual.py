@@ -75,7 +75,7 @@ def attempts(params, penalty, tasks):
 
 
 def sum_groups(penalty, tasks):
-    """Rows without lasso and ridge: slopes of tasks that hang together sum to 0."""
+    """Rows without lasso and ridge: slopes of connected tasks sum to 0."""
     free = np.flatnonzero((penalty.l1 == 0) & (penalty.l2 == 0))
     joint = tasks.components()
     label = np.where(penalty.fusion[free, None] > 0, joint, np.arange(tasks.n_tasks))

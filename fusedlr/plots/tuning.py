@@ -51,7 +51,7 @@ def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes
 
 
 def _score_colours(cv, surface):
-    """Light is good. The scale ends four standard errors above the lowest, lest bad corners drown the rest."""
+    """Light is good. The scale ends four standard errors above the lowest, so that bad corners do not hide the rest."""
     low, high = np.nanmin(surface), np.nanmax(surface)
     if cv.by == "cv":
         high = min(high, low + 4 * cv.table["se"].iloc[cv.best])
