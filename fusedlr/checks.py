@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["array", "finite", "flag", "named", "number", "path", "tolerance", "vector", "whole", "word"]
+__all__ = ["array", "finite", "flag", "listed", "named", "number", "path", "result", "rows", "shown", "text", "tolerance", "vector",
+           "whole", "word"]
 
 
 def flag(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, found {_shown(value)}")
+        raise TypeError(f"{name} must be True or False, found {shown(value)}")
     return bool(value)
 
 
@@ -32,26 +33,64 @@ def word(name: str, value: Any, known: Iterable[str]) -> str:
         return value.lower()
     kind = ValueError if isinstance(value, str) else TypeError
     words = " or ".join([", ".join(map(repr, known[:-1])), repr(known[-1])]) if len(known) > 1 else repr(known[0])
-    raise kind(f"{name} must be {words}, found {_shown(value)}")
+    raise kind(f"{name} must be {words}, found {shown(value)}")
+
+
+def text(name: str, value: Any) -> str:
+    """Text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text, found {shown(value)}")
+    return value
+
+
+def result(name: str, value: Any, needed: Iterable[str], what: str) -> Any:
+    """A result of one of the package's own calls, known by its attributes; ``what`` says which."""
+    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in needed):
+        raise TypeError(f"{name} must be {what}, found {shown(value)}")
+    return value
+
+
+def listed(name: str, values: Any) -> list:
+    """Values in an order of their own, as a list: neither a set, which has none, nor a lone value."""
+    kinds = (list, tuple, range, pd.Index, pd.Series, pd.api.extensions.ExtensionArray)
+    if not isinstance(values, kinds) and not (isinstance(values, np.ndarray) and values.ndim == 1):
+        raise TypeError(f"{name} must be a list, found {shown(values)}")
+    if not all(map(_is_hashable, values)):
+        raise TypeError(f"{name} must be a list of words or numbers, found {shown(values)}")
+    return list(values)
+
+
+def rows(name: str, values: Any, n_rows: int) -> np.ndarray:
+    """Positions of rows, shape (k,): from whole numbers, or from True and False with one entry for each row."""
+    found = np.zeros(0, dtype=int) if isinstance(values, list) and not values else array(name, values)
+    if found.ndim == 1 and np.asarray(values).dtype == bool:
+        if len(found) != n_rows:
+            raise ValueError(f"{name} must have one entry for each of {n_rows} rows, found {len(found)}")
+        return np.flatnonzero(found)
+    if found.ndim != 1 or not np.isfinite(found).all() or (found != np.floor(found)).any():
+        raise TypeError(f"{name} must be a list of whole numbers, or of True and False, found {shown(values)}")
+    if len(found) and not (-n_rows <= found.min() and found.max() < n_rows):
+        raise ValueError(f"{name} must be positions of the {n_rows} rows, found {found.min():g} to {found.max():g}")
+    return found.astype(int)
 
 
 def path(name: str, value: Any) -> str:
     """The path of a file, as text."""
     found = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(found, str):
-        raise TypeError(f"{name} must be the path of a file, found {_shown(value)}")
+        raise TypeError(f"{name} must be the path of a file, found {shown(value)}")
     if not found or "\0" in found:
-        raise ValueError(f"{name} must be the path of a file, found {_shown(value)}")
+        raise ValueError(f"{name} must be the path of a file, found {shown(value)}")
     return found
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, way_out: str = "") -> int:
     """A whole number within bounds; 5.0 is one, because R has no other."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not _is_whole(value):
-        raise TypeError(f"{name} must be a whole number, found {_shown(value)}{way_out and '; ' + way_out}")
+        raise TypeError(f"{name} must be a whole number, found {shown(value)}{way_out and '; ' + way_out}")
     if int(value) < least or (most is not None and int(value) > most):
         rule = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {rule}, found {int(value)}{way_out and '; ' + way_out}")
+        raise ValueError(f"{name} must be {rule}, found {shown(int(value))}{way_out and '; ' + way_out}")
     return int(value)
 
 
@@ -85,7 +124,7 @@ def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
         raise TypeError(f"{name} must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
                         f"matrix; use {name}.toarray()")
     if values is None or isinstance(values, (str, bytes, dict, set)):
-        raise TypeError(f"{name} must hold numbers, found {_shown(values)}")
+        raise TypeError(f"{name} must hold numbers, found {shown(values)}")
     if isinstance(values, (pd.Series, pd.DataFrame, pd.Index)):
         return _from_pandas(name, values)
     if np.ma.isMaskedArray(values):
@@ -95,7 +134,7 @@ def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
 
 def vector(name: str, values: Any, size: int | None = None) -> np.ndarray:
     """A list of at least one finite number that is not negative; a lone number is a list of one."""
-    listed = array(name, [values] if isinstance(values, Real) else values)
+    listed = np.array([_real(name, values, "")]) if isinstance(values, Real) else array(name, values)
     if listed.ndim != 1 or listed.size == 0 or (size is not None and listed.size != size):
         wanted = "at least one number" if size is None else f"{size} numbers"
         raise ValueError(f"{name} must hold {wanted} in one list, found shape {listed.shape}")
@@ -123,8 +162,19 @@ def named(names: Sequence | None, positions: np.ndarray) -> str:
 
 def _real(name: str, value: Any, way_out: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, found {_shown(value)}{way_out and '; ' + way_out}")
-    return float(value)
+        raise TypeError(f"{name} must be a number, found {shown(value)}{way_out and '; ' + way_out}")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_whole(value: Real) -> bool:
@@ -179,8 +229,11 @@ def _from_array(name: str, values: np.ndarray) -> np.ndarray:
     strange = [value for value in values.ravel() if not isinstance(value, Real) and value is not None]
     if values.dtype.kind != "O" or strange:
         what = {"c": "complex numbers", "M": "dates", "m": "durations"}.get(values.dtype.kind)
-        raise TypeError(f"{name} must hold numbers, found {what or _shown(max(strange, key=_is_word, default=values))}")
-    return np.array(values, dtype=float, order="C")
+        raise TypeError(f"{name} must hold numbers, found {what or shown(max(strange, key=_is_word, default=values))}")
+    try:
+        return np.array(values, dtype=float, order="C")
+    except OverflowError:
+        raise ValueError(f"{name} must hold numbers below 1e308, found a larger one") from None
 
 
 def _is_word(value: Any) -> bool:
@@ -188,7 +241,7 @@ def _is_word(value: Any) -> bool:
     return not str(value).replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """The value as it was typed, shortened, without the names that numpy puts around its own numbers."""
     value = value.item() if isinstance(value, np.generic) else value
     text = " ".join(repr(value).split())

@@ -81,7 +81,7 @@ class Grid:
                  progress: bool = False) -> None:
         lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
         points = np.array(list(product(*lists)))
-        with _Bar(len(points), progress) as bar:
+        with _Bar(len(points), checks.flag("progress", progress)) as bar:
             params, found = fit_points(model.problem, points, tol, max_iter, bar)
         self.model, self.tol = model, tol
         self.params = params
@@ -104,6 +104,7 @@ class Grid:
 
     def results(self, i: int) -> FusedLogitResults:
         """The fit at point ``i``, solved exactly from where the grid left it: what ``model.fit`` gives there."""
+        i = checks.whole("i", i, -len(self), len(self) - 1, "it is a row of table")
         penalties = {name: float(self.table[name].iloc[i]) for name in PENALTIES}
         start = self.params[i] * np.append(1.0, self.model.scale)[:, None]
         solution = solve_exactly(self.model.problem, self.model.problem.penalty(**penalties), start=start)

@@ -232,7 +232,8 @@ def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     -------
     BootstrapResults
     """
-    n = checks.whole("n", n, 2, way_out="it is a number of resamples")
+    n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
+    seed = checks.whole("seed", seed, 0)
     model = results.model
     work = partial(_refit_resample, model.problem, results.penalty, results.solution.params)
     fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")

@@ -222,8 +222,7 @@ class FusedLogit:
         ----------
         rows : array_like of int, or of bool with one entry for each row
         """
-        rows = np.asarray(rows)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        rows = checks.rows("rows", rows, self.problem.data.n_rows)
         model = copy.copy(self)
         model.problem = self.problem.rows(rows)
         model.index = None if self.index is None else self.index[rows]
@@ -351,10 +350,11 @@ class FusedLogit:
             All observed labels of a task are the same.
         """
         method = checks.word("method", method, ("newton", "admm"))
-        tol, limit = _stopping(1e-6 if tol is None and method == "admm" else tol, max_iter)
+        exactly = tol is None and method == "newton"
+        tol, limit = _stopping(1e-6 if tol is None else tol, max_iter)
         penalty = self.penalty(l1, l2, fusion)
         _warn_one_class(self)
-        if tol is None:
+        if exactly:
             tol, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
         else:
             solve: Any = solve_newton if method == "newton" else solve_admm
@@ -454,11 +454,11 @@ class FusedLogit:
 
 
 def _stopping(tol, max_iter):
-    """A tolerance, and the limit on steps, where the user gave them."""
-    tol = None if tol is None else checks.tolerance("tol", tol, "it is a relative duality gap such as 1e-6")
+    """A tolerance, and the limit on steps where the user gave one."""
+    tol = checks.tolerance("tol", tol, "it is a relative duality gap such as 1e-6")
     if max_iter is None:
         return tol, {}
-    return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, way_out="None takes the solver's own limit")}
+    return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, 10**9, way_out="None takes the solver's own limit")}
 
 
 def _index_array(index):

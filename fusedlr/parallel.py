@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
+
+from . import checks
 
 __all__ = ["progress_bar", "run"]
 
 # A bar appears only when the work takes longer than this.
 _DELAY_SECONDS = 2.0
+
+_MOST_JOBS = 4096
 
 
 def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int = 1, progress: bool = True,
@@ -23,7 +30,8 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int = 1, progre
     """Values of ``function`` at each item, in the order of the items.
 
     Every item is computed on its own, so the values do not depend on ``n_jobs``. An
-    error in a worker is raised here as it was raised there. Interrupting ends the workers.
+    error in a worker is raised here as it was raised there. Workers end when this call ends,
+    however it does: by an error, by Ctrl-C, or with the whole process.
 
     Parameters
     ----------
@@ -34,7 +42,8 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int = 1, progre
     n_jobs : int
         Number of processes; 1 stays in this one, -1 takes one for each available core.
         Processes are started afresh (not forked), so a script that asks for more than
-        one needs the usual ``if __name__ == "__main__":``.
+        one needs the usual ``if __name__ == "__main__":``. A daemonic process (a worker
+        of ``multiprocessing.Pool``, say) may have no children, and does all by itself.
     progress : bool
         Show a bar on stderr if tqdm is installed, stderr is a terminal and the work
         takes more than two seconds.
@@ -45,20 +54,33 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int = 1, progre
     -------
     list
     """
-    items = list(items)
+    items, progress = list(items), checks.flag("progress", progress)
     workers = min(_checked_jobs(n_jobs), max(1, len(items)))
-    if workers == 1:
+    if workers == 1 or multiprocessing.current_process().daemon:
         return list(progress_bar(map(function, items), len(items), progress, description))
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare_worker, (function,))
     try:
-        return list(progress_bar(pool.map(_call, items), len(items), progress, description))
+        with _pool(workers, function) as pool:
+            return list(progress_bar(pool.map(_call, items), len(items), progress, description))
     except BrokenProcessPool as error:
         raise RuntimeError(
             f"a worker process ended before its work was done (n_jobs={n_jobs}): it was killed, or ran out of memory, "
             "or this script has no 'if __name__ == \"__main__\":' around its own calls; n_jobs=1 needs none of this"
         ) from error
+
+
+@contextmanager
+def _pool(workers: int, function: Callable[[Any], Any]) -> Iterator[ProcessPoolExecutor]:
+    """Workers that hold one end of a pipe and end when the other is closed, here or by the end of this process."""
+    context = multiprocessing.get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _prepare_worker, (function, theirs))
+    try:
+        yield pool
+        pool.shutdown(wait=True)
     finally:
+        ours.close()
         pool.shutdown(wait=True, cancel_futures=True)
+        theirs.close()
 
 
 def progress_bar(values: Iterable, total: int, progress: bool = True, description: str | None = None) -> Iterable:
@@ -73,18 +95,27 @@ def progress_bar(values: Iterable, total: int, progress: bool = True, descriptio
 
 
 def _checked_jobs(n_jobs):
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or (n_jobs < 1 and n_jobs != -1):
-        raise ValueError(f"n_jobs must be a positive whole number, or -1 for all cores, found {n_jobs!r}")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or not (0 < n_jobs <= _MOST_JOBS or n_jobs == -1):
+        raise ValueError("n_jobs must be a positive whole number, or -1 for all cores, found "
+                         f"{checks.shown(n_jobs)}")
     if n_jobs > 0:
         return int(n_jobs)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _prepare_worker(function):
-    """Keep the function for all items; die quietly at Ctrl-C, which a terminal sends to every process."""
+def _prepare_worker(function, parent):
+    """Keep the function for all items; end with the parent, and quietly at Ctrl-C, which a terminal sends to all."""
     global _function
     _function = function
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent):
+    """Wait until the other end of the pipe is closed, then end at once, whatever is being computed."""
+    multiprocessing.connection.wait([parent])
+    os._exit(1)
 
 
 def _call(item):

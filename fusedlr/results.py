@@ -369,7 +369,7 @@ class FusedLogitResults:
         remove_data : bool
             Leave the data out, as ``remove_data()`` would.
         """
-        page, arrays = self.state(remove_data)
+        page, arrays = self.state(checks.flag("remove_data", remove_data))
         storage.write(path, "results", page, arrays)
 
     def state(self, remove_data: bool = False) -> tuple[dict, dict]:

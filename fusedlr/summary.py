@@ -13,6 +13,8 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import Cell, SimpleTable
 
+from . import checks
+
 __all__ = ["summarize"]
 
 WIDTH = 100
@@ -25,7 +27,7 @@ ZERO, TIE = ".", "="
 def summarize(results, max_rows=40, title=None):
     """Summary of a ``FusedLogitResults``; see ``FusedLogitResults.summary``."""
     rows, notes = _rows_to_show(results, _checked_rows(max_rows))
-    tables = [_overview(results, TITLE if title is None else title), _task_table(results)]
+    tables = [_overview(results, TITLE if title is None else checks.text("title", title)), _task_table(results)]
     tables += _coefficient_tables(results, rows)
     width = _same_width(tables)
     summary = Summary()

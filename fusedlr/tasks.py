@@ -1,10 +1,16 @@
 """Which tasks are neighbours: a weighted, undirected graph over the tasks."""
 
-from numbers import Integral
+from collections.abc import Hashable, Iterable, Mapping, Set
+from numbers import Integral, Real
 
 import numpy as np
 
+from . import checks
+
 __all__ = ["TaskGraph"]
+
+# More would not fit into memory with their coefficients; far more would take minutes to be refused there.
+MOST_TASKS = 10**6
 
 
 class TaskGraph:
@@ -39,7 +45,8 @@ class TaskGraph:
     def __init__(self, edges, n_tasks=None, names=None):
         self.names = _checked_names(names)
         self.n_tasks = _checked_size(n_tasks, self.names)
-        triples = [self._parse(edge) for edge in edges]
+        self._places = {name: k for k, name in enumerate(self.names or ())}
+        triples = [self._parse(edge) for edge in _checked_edges(edges)]
         _refuse_repeats(triples)
         self.edges = np.array([[j, k] for j, k, _ in triples], dtype=np.intp).reshape(-1, 2)
         self.weights = np.array([weight for _, _, weight in triples], dtype=float)
@@ -49,15 +56,17 @@ class TaskGraph:
     @classmethod
     def chain(cls, n_tasks, names=None):
         """Each task tied to the next: the paper's ``Circ = 0``."""
-        n_tasks = _checked_size(n_tasks, None)
+        names = _checked_names(names)
+        n_tasks = _checked_size(n_tasks, names)
         return cls([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
 
     @classmethod
     def ring(cls, n_tasks, names=None):
         """A chain whose last task is tied to the first: the paper's ``Circ = 1``."""
-        n_tasks = _checked_size(n_tasks, None)
+        names = _checked_names(names)
+        n_tasks = _checked_size(n_tasks, names)
         if n_tasks < 3:
-            raise ValueError(f"tasks='ring' needs at least 3 tasks, found {n_tasks}; use 'chain'")
+            raise ValueError(f"tasks='ring' needs at least 3 tasks, found n_tasks = {n_tasks}; use 'chain'")
         return cls([(k, (k + 1) % n_tasks) for k in range(n_tasks)], n_tasks, names)
 
     @classmethod
@@ -79,8 +88,6 @@ class TaskGraph:
             if tasks not in makers:
                 raise ValueError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {tasks!r}")
             return makers[tasks](n_tasks, names)
-        if tasks is None or not hasattr(tasks, "__iter__"):
-            raise TypeError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {tasks!r}")
         return cls(tasks, n_tasks, names)
 
     @property
@@ -137,19 +144,19 @@ class TaskGraph:
 
     def _parse(self, edge):
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
-            raise ValueError(f"tasks: an edge is (task, task) or (task, task, weight), found {edge!r}")
+            raise ValueError(f"tasks (edges): an edge is (task, task) or (task, task, weight), found {edge!r}")
         j, k = sorted((self._position(edge[0]), self._position(edge[1])))
         if j == k:
-            raise ValueError(f"tasks: an edge joins two different tasks, found {edge!r}")
+            raise ValueError(f"tasks (edges): an edge joins two different tasks, found {edge!r}")
         return j, k, _checked_weight(edge[2] if len(edge) == 3 else 1.0, edge)
 
     def _position(self, task):
-        if self.names is not None and task in self.names:
-            return self.names.index(task)
+        if self.names is not None and isinstance(task, Hashable) and task in self._places:
+            return self._places[task]
         if isinstance(task, Integral) and not isinstance(task, bool) and 0 <= task < self.n_tasks:
             return int(task)
         known = f"names {list(self.names)} or positions" if self.names else "positions"
-        raise ValueError(f"tasks: no task {task!r}; there are {known} 0 to {self.n_tasks - 1}")
+        raise ValueError(f"tasks (edges): no task {task!r}; there are {known} 0 to {self.n_tasks - 1}")
 
     def __eq__(self, other):
         return (
@@ -170,7 +177,7 @@ class TaskGraph:
 def _checked_names(names):
     if names is None:
         return None
-    names = tuple(names)
+    names = tuple(checks.listed("names", names))
     if len(set(names)) != len(names):
         raise ValueError(f"names must differ from each other, found {list(names)}")
     return names
@@ -181,26 +188,31 @@ def _checked_size(n_tasks, names):
         if names is None:
             raise ValueError("n_tasks is needed where no names are given")
         return len(names)
-    if not isinstance(n_tasks, Integral) or n_tasks < 1:
-        raise ValueError(f"n_tasks must be a positive whole number, found {n_tasks!r}")
+    n_tasks = checks.whole("n_tasks", n_tasks, 1, MOST_TASKS)
     if names is not None and len(names) != n_tasks:
         raise ValueError(f"names must hold one name for each of {n_tasks} tasks, found {len(names)}")
-    return int(n_tasks)
+    return n_tasks
+
+
+def _checked_edges(edges):
+    """Edges in an order of their own; a mapping or a word is none."""
+    single = isinstance(edges, (str, bytes, Mapping, Set, type)) or hasattr(edges, "tocsr") or getattr(edges, "ndim", 1) == 0
+    if single or not isinstance(edges, Iterable):
+        raise TypeError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {checks.shown(edges)}")
+    return edges
 
 
 def _checked_weight(weight, edge):
-    try:
-        value = float(weight)
-    except (TypeError, ValueError):
-        raise TypeError(f"tasks: the weight of an edge must be a number, found {edge!r}") from None
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"tasks: the weight of an edge must be finite and positive, found {edge!r}")
-    return value
+    if isinstance(weight, bool) or not isinstance(weight, Real):
+        raise TypeError(f"tasks (edges): the weight of an edge must be a number, found {edge!r}")
+    if not 0 < weight < np.inf:
+        raise ValueError(f"tasks (edges): the weight of an edge must be finite and positive, found {edge!r}")
+    return float(weight)
 
 
 def _refuse_repeats(triples):
     seen = set()
     for j, k, _ in triples:
         if (j, k) in seen:
-            raise ValueError(f"tasks: the edge between tasks {j} and {k} is given twice; add the weights instead")
+            raise ValueError(f"tasks (edges): the edge between tasks {j} and {k} is given twice; add the weights instead")
         seen.add((j, k))

@@ -117,6 +117,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     metric = checks.word("metric", metric, model.metrics)
     if by != "cv" and rule == "1se":
         raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
+    tol, seed = checks.tolerance("tol", tol), checks.whole("seed", seed, 0)
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
     scores = None
     if by == "cv":
@@ -291,9 +292,9 @@ def _fold_labels(model, folds, seed):
 
 
 def _given_folds(data, folds):
-    labels = np.asarray(folds)
+    labels = np.asarray(checks.listed("folds", folds))
     if labels.shape != (data.n_rows,):
-        raise ValueError(f"folds must be a number or one fold for each of {data.n_rows} rows, found {folds!r}")
+        raise ValueError(f"folds must be a number or one fold for each of {data.n_rows} rows, found {checks.shown(folds)}")
     if pd.isna(labels).any():
         raise ValueError("folds must name a fold for every row, found missing values")
     names, labels = np.unique(labels, return_inverse=True)

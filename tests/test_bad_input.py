@@ -108,7 +108,7 @@ BAD_FIT = {
     "tol negative": ({"tol": -1e-6}, ValueError, "tol.*between 0 and 1.*-1e-06"),
     "tol text": ({"tol": "small"}, TypeError, "tol.*number.*'small'"),
     "method unknown": ({"method": "lbfgs"}, ValueError, "method.*'newton' or 'admm'.*'lbfgs'"),
-    "max_iter zero": ({"max_iter": 0}, ValueError, "max_iter.*at least 1.*0"),
+    "max_iter zero": ({"max_iter": 0}, ValueError, "max_iter.*from 1 to.*0"),
     "max_iter a fraction": ({"max_iter": 1.5}, TypeError, "max_iter.*whole number.*1.5"),
     "a keyword typed wrong": ({"lambda1": 1.0}, TypeError, "lambda1"),
 }

@@ -97,7 +97,7 @@ def test_a_weight_must_be_a_number():
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, "3"])
 def test_a_number_of_tasks_must_be_positive_and_whole(size):
-    with pytest.raises(ValueError, match="n_tasks must be a positive whole number"):
+    with pytest.raises((TypeError, ValueError), match="n_tasks must be (a whole number|from 1 to)"):
         TaskGraph.chain(size)
 
 
@@ -119,7 +119,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_a_ring_needs_three_tasks():
-    with pytest.raises(ValueError, match="at least 3 tasks, found 2; use 'chain'"):
+    with pytest.raises(ValueError, match="at least 3 tasks, found n_tasks = 2; use 'chain'"):
         TaskGraph.ring(2)
 
 

@@ -76,8 +76,10 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
         raise TypeError(f"{argument} must be a number, a vector or a Series, found None; use 0 for no penalty")
     if isinstance(value, (pd.Series, Mapping)):
         value = _in_order(argument, value, names, intercept)
-    if np.ndim(value) == 0 and not isinstance(value, (str, bytes, set)):
-        return checks.number(argument, value.item() if isinstance(value, np.ndarray) else value)
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.isMaskedArray(value):
+        value = value.item()
+    if not hasattr(value, "__len__"):
+        return checks.number(argument, value)
     array = checks.array(argument, value)
     if array.shape != (len(names),):
         raise ValueError(f"{argument} must be a number or {len(names)} numbers (const first), "

@@ -4,13 +4,28 @@ import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
 from matplotlib import ticker
+from matplotlib.axes import Axes
 
-__all__ = ["FAINT", "INK", "MARKERS", "colour_bar", "grid_axes", "inches", "label_grid", "largest", "mark_line",
-           "nearest", "new_axes", "short", "shown_title", "style", "task_colours", "task_key", "zero_log_axis"]
+from .. import checks
+
+__all__ = ["FAINT", "INK", "MARKERS", "colour_bar", "given", "grid_axes", "inches", "label_grid", "largest", "mark_line",
+           "nearest", "new_axes", "plain", "short", "shown_title", "style", "task_colours", "task_key", "zero_log_axis"]
 
 INK = "0.15"
 FAINT = "0.6"
 MARKERS = "osD^vP"
+
+
+def given(ax):
+    """The user's own axes, which must be matplotlib's; None where there are none."""
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib's Axes, found {checks.shown(ax)}")
+    return ax
+
+
+def plain(name):
+    """A name as it is: matplotlib would take what stands between two dollar signs for a formula."""
+    return str(name).replace("$", r"\$")
 
 
 def new_axes(width, height):
@@ -29,8 +44,8 @@ def label_grid(ax, row_names, column_names):
     n_rows, n_columns = len(row_names), len(column_names)
     ax.set(xlim=(0, n_columns), ylim=(n_rows, 0))
     crowded = sum(len(str(name)) for name in column_names) > 13 * inches(ax)[0]
-    ax.set_xticks(np.arange(n_columns) + 0.5, [str(name) for name in column_names], rotation=90 if crowded else 0)
-    ax.set_yticks(np.arange(n_rows) + 0.5, [str(name) for name in row_names])
+    ax.set_xticks(np.arange(n_columns) + 0.5, [plain(name) for name in column_names], rotation=90 if crowded else 0)
+    ax.set_yticks(np.arange(n_rows) + 0.5, [plain(name) for name in row_names])
     ax.tick_params(length=0, labelsize=9)
     for position in np.arange(n_rows + 1):
         ax.axhline(position, color="0.9", linewidth=0.6, zorder=0)
@@ -52,6 +67,7 @@ def colour_bar(ax, colour, label, extend="neither"):
 
 def largest(sizes, limit):
     """Positions of the largest; in their own order if all fit."""
+    limit = checks.whole("features", limit, 1)
     if len(sizes) <= limit:
         return np.arange(len(sizes))
     return np.argsort(-sizes, kind="stable")[:limit]
@@ -79,7 +95,7 @@ def task_key(ax, tasks, colours):
     """A legend of the tasks; beyond six, of seven of them in order."""
     n = len(tasks)
     shown = np.arange(n) if n <= len(MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
-    handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=str(tasks[k]), linewidth=2)
+    handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=plain(tasks[k]), linewidth=2)
                for k in shown]
     title = "task" if n <= len(MARKERS) else f"task (7 of {n})"
     ax.legend(handles=handles, title=title, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
@@ -105,9 +121,10 @@ def mark_line(ax, position, label):
                 va="top", fontsize=8, color="0.35")
 
 
-def nearest(values, wanted):
+def nearest(name, values, wanted):
+    """The value nearest to the one wanted, or the smallest."""
     values = np.unique(values)
-    return values[0] if wanted is None else values[np.argmin(np.abs(values - wanted))]
+    return values[0] if wanted is None else values[np.argmin(np.abs(values - checks.number(name, wanted)))]
 
 
 def short(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from .axes import (FAINT, INK, MARKERS, colour_bar, grid_axes, inches, label_grid, largest, mark_line, nearest,
-                   new_axes, shown_title, style, task_colours, task_key, zero_log_axis)
+from .. import checks
+from .axes import (FAINT, INK, MARKERS, colour_bar, given, grid_axes, inches, label_grid, largest, mark_line, nearest,
+                   new_axes, plain, shown_title, style, task_colours, task_key, zero_log_axis)
 
 __all__ = ["coef_map", "feature_path"]
 
@@ -38,6 +40,8 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     -----
     A tied group whose tasks are not side by side is drawn in parts of the same colour.
     """
+    checks.result("results", results, ("model", "solution", "coefs"), "a fit such as FusedLogit(...).fit gives")
+    per, ax = checks.word("per", per, ("sd", "unit")), given(ax)
     values = _sized_coefs(results, per)
     shown = largest(np.abs(values).max(axis=1), features)
     groups = results.model.tasks.tied(results.solution.params[1:][shown])
@@ -73,12 +77,13 @@ def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | N
     -------
     Axes
     """
-    chosen = getattr(grid, "penalties", None)
+    checks.result("grid", grid, ("model", "table"), "what fit_grid or fit_cv gave")
+    ax, chosen = given(ax), getattr(grid, "penalties", None)
     grid = getattr(grid, "grid", grid)
     rows, l1, l2 = _slice(grid.table, _default(l1, chosen, "l1"), _default(l2, chosen, "l2"))
     names, tasks = list(grid.model.exog_names), grid.model.endog_names
-    if feature not in names:
-        raise ValueError(f"feature must be one of exog_names, found {feature!r}; there are {names[:5]} ...")
+    if not isinstance(feature, Hashable) or feature not in dict.fromkeys(names):
+        raise ValueError(f"feature must be one of exog_names, found {checks.shown(feature)}; there are {names[:5]} ...")
     lines = np.asarray(grid.params)[rows, names.index(feature)]
     ax = ax or new_axes(6.4, 4.0)
     positions = zero_log_axis(ax, grid.table["fusion"].to_numpy(dtype=float)[rows])
@@ -88,7 +93,7 @@ def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | N
         mark_line(ax, at, "chosen")
     ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     ax.set(xlabel="fusion", ylabel="coefficient")
-    ax.set_title(f"{feature} as fusion grows (l1 = {l1:.3g}, l2 = {l2:.3g})", loc="left")
+    ax.set_title(f"{plain(feature)} as fusion grows (l1 = {l1:.3g}, l2 = {l2:.3g})", loc="left")
     return ax
 
 
@@ -151,7 +156,7 @@ def _task_lines(ax, positions, lines, tasks):
 
 def _slice(table, l1, l2):
     """Rows of a grid at one l1 and l2, in order of fusion."""
-    l1, l2 = nearest(table["l1"], l1), nearest(table["l2"], l2)
+    l1, l2 = nearest("l1", table["l1"], l1), nearest("l2", table["l2"], l2)
     rows = np.flatnonzero((table["l1"] == l1) & (table["l2"] == l2))
     return rows[np.argsort(table["fusion"].to_numpy()[rows], kind="stable")], l1, l2
 

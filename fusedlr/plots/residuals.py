@@ -8,7 +8,8 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from .axes import INK, new_axes
+from .. import checks
+from .axes import INK, given, new_axes
 
 __all__ = ["residual_history"]
 
@@ -26,7 +27,8 @@ def residual_history(results: Any, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    history = results.solution.history
+    checks.result("results", results, ("model", "solution", "method"), "a fit such as FusedLogit(...).fit gives")
+    ax, history = given(ax), results.solution.history
     if "primal" not in history:
         raise ValueError(f"results must come from method='admm', which keeps residuals; found {results.method!r}")
     ax = ax or new_axes(6.4, 3.6)

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
+from .. import checks
 from ..inputs import held_out_weights
-from .axes import (FAINT, INK, colour_bar, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
+from .axes import (FAINT, INK, colour_bar, given, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
                    task_colours, task_key)
 
 __all__ = ["calibration", "selection_frequencies"]
@@ -38,7 +39,8 @@ def calibration(results: Any, endog: Any = None, exog: Any = None, offset: Any =
     -------
     Axes
     """
-    model = results.model
+    checks.result("results", results, ("model", "predict"), "a fit such as FusedLogit(...).fit gives")
+    bins, ax, model = checks.whole("bins", bins, 1, 10**4), given(ax), results.model
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
     if endog is None:
@@ -106,7 +108,8 @@ def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = 
     -------
     Axes
     """
-    model = bootstrap.results.model
+    checks.result("bootstrap", bootstrap, ("results", "samples"), "what the bootstrap method of a fit gave")
+    ax, model = given(ax), bootstrap.results.model
     samples = bootstrap.samples[:, 1:]
     share = (samples != 0).mean(axis=0)
     shown = largest(share.mean(axis=1), features)

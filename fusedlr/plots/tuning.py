@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from .axes import FAINT, INK, colour_bar, grid_axes, mark_line, nearest, new_axes, short, zero_log_axis
+from .. import checks
+from .axes import FAINT, INK, colour_bar, given, grid_axes, mark_line, nearest, new_axes, short, zero_log_axis
 
 __all__ = ["cv_surface"]
 
@@ -32,8 +33,9 @@ def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes
     -------
     Axes
     """
-    score = "mean" if cv.by == "cv" else cv.by
-    table = cv.table if l2 is None else cv.table[cv.table["l2"] == nearest(cv.table["l2"], l2)]
+    checks.result("cv", cv, ("by", "table", "best"), "what fit_cv gave")
+    ax, score = given(ax), "mean" if cv.by == "cv" else cv.by
+    table = cv.table if l2 is None else cv.table[cv.table["l2"] == nearest("l2", cv.table["l2"], l2)]
     if table["l1"].nunique() == 1 or table["fusion"].nunique() == 1:
         return _cv_line(cv, table, score, ax)
     surface = table.groupby(["l1", "fusion"])[score].min().unstack("fusion")
@@ -103,7 +105,7 @@ def _score_name(cv):
 
 
 def _cv_title(cv, l2):
-    shown = "best l2 in each cell" if l2 is None else f"l2 = {nearest(cv.table['l2'], l2):.3g}"
+    shown = "best l2 in each cell" if l2 is None else f"l2 = {nearest('l2', cv.table['l2'], l2):.3g}"
     return f"{'Cross-validation' if cv.by == 'cv' else cv.by.upper()}, {shown}"
 
 

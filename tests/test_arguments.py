@@ -1,0 +1,292 @@
+"""Wrong things for every argument of every public call: refused by name, at once, and never with a message of numpy's.
+
+The calls are found by walking the public names; a new one fails here until it is listed in ``CALLS``.
+"""
+
+import inspect
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import fusedlr
+from fusedlr import FusedLogit, TaskGraph, load, plots
+
+RNG = np.random.default_rng(5)
+X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "dose", "noise"])
+Y = pd.DataFrame((X[["age"]].to_numpy() + RNG.logistic(size=(40, 3)) > 0).astype(int), columns=["low", "mid", "high"])
+LEVELS = pd.Series(np.digitize(X["age"] + RNG.logistic(size=40), [-1, 1]))
+
+# Nothing here suits any argument, but for those that are named in TAKES.
+WRONG = {
+    "None": None,
+    "true": True,
+    "minus one": -1,
+    "minus half": -0.5,
+    "nan": np.nan,
+    "inf": np.inf,
+    "huge": 10**400,
+    "complex": 1j,
+    "text": "no such thing",
+    "number as text": "1",
+    "bytes": b"1",
+    "object": object(),
+    "function": len,
+    "class": dict,
+    "set": {1, 2},
+    "dict": {"a": 1},
+    "empty list": [],
+    "empty dict": {},
+    "list of None": [None, None],
+    "list of text": ["1", "2", "3"],
+    "list of lists": [[1], [1, 2]],
+    "list of objects": [object()],
+    "scalar array of text": np.array("1"),
+    "three dimensions": np.zeros((2, 2, 2)),
+    "no rows": np.zeros((0, 3)),
+    "complex array": np.full((40, 3), 1j),
+    "dates": np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"),
+    "a date": np.datetime64("NaT"),
+    "pandas' NA": pd.NA,
+    "pandas' NaT": pd.NaT,
+    "masked": np.ma.masked_array(np.ones(40), np.arange(40) % 2),
+    "masked constant": np.ma.masked,
+    "sparse": sparse.eye(40),
+    "records": np.zeros(40, dtype=[("a", float)]),
+    "a frame of words": pd.DataFrame({"a": ["x"] * 40}),
+    "a series of other rows": pd.Series(np.ones(40), range(100, 140)),
+    "a short series": pd.Series([1.0, 2.0]),
+    "generator": (k for k in ()),
+}
+
+
+def fit():
+    return FusedLogit(Y, X).fit(1.0, 0.1, 1.0)
+
+
+def grid():
+    return FusedLogit(Y, X).fit_grid([1.0, 3.0], [0.1], [0.5, 1.0])
+
+
+def cv():
+    return FusedLogit(Y, X).fit_cv(folds=2, l1=[1.0, 3.0], l2=[0.1], fusion=[1.0])
+
+
+POINT = {"l1": 1.0, "l2": 0.1, "fusion": 1.0}
+POINTS = {"l1": [1.0, 3.0], "l2": [0.1], "fusion": [1.0]}
+DATA = {"endog": Y, "exog": X}
+
+# The call, and good values of the arguments that have to be there or that would make it slow.
+CALLS = {
+    "FusedLogit": (lambda: FusedLogit, DATA),
+    "FusedLogit.from_formula": (lambda: FusedLogit.from_formula, {"formula": "low + mid ~ age", "data": Y.join(X)}),
+    "FusedLogit.from_ordered": (lambda: FusedLogit.from_ordered, {"endog": LEVELS, "exog": X}),
+    "FusedLogit.with_rows": (lambda: FusedLogit(Y, X).with_rows, {"rows": [0, 1]}),
+    "FusedLogit.design": (lambda: FusedLogit(Y, X).design, {"exog": X}),
+    "FusedLogit.held_out": (lambda: FusedLogit(Y, X).held_out, DATA),
+    "FusedLogit.penalty": (lambda: FusedLogit(Y, X).penalty, POINT),
+    "FusedLogit.fit": (lambda: FusedLogit(Y, X).fit, POINT),
+    "FusedLogit.fit_grid": (lambda: FusedLogit(Y, X).fit_grid, POINTS),
+    "FusedLogit.fit_cv": (lambda: FusedLogit(Y, X).fit_cv, {**POINTS, "folds": 2}),
+    "Grid.results": (lambda: grid().results, {"i": 0}),
+    "Grid.select": (lambda: grid().select, DATA),
+    "FusedLogitResults.predict": (lambda: fit().predict, {"exog": X}),
+    "FusedLogitResults.summary": (lambda: fit().summary, {}),
+    "FusedLogitResults.refit": (lambda: fit().refit, {}),
+    "FusedLogitResults.bootstrap": (lambda: fit().bootstrap, {"n": 2}),
+    "FusedLogitResults.save": (lambda: fit().save, {"path": "fit"}),
+    "RefitResults.conf_int": (lambda: fit().refit().conf_int, {}),
+    "RefitResults.table": (lambda: fit().refit().table, {}),
+    "RefitResults.summary": (lambda: fit().refit().summary, {}),
+    "BootstrapResults.conf_int": (lambda: fit().bootstrap(3).conf_int, {}),
+    "CVResults.plot": (lambda: cv().plot, {}),
+    "TaskGraph": (lambda: TaskGraph, {"edges": [(0, 1)], "n_tasks": 3}),
+    "TaskGraph.chain": (lambda: TaskGraph.chain, {"n_tasks": 3}),
+    "TaskGraph.ring": (lambda: TaskGraph.ring, {"n_tasks": 3}),
+    "TaskGraph.build": (lambda: TaskGraph.build, {"tasks": "chain", "n_tasks": 3}),
+    "load": (lambda: load, {"path": "saved"}),
+    "plots.coef_map": (lambda: plots.coef_map, {"results": fit}),
+    "plots.feature_path": (lambda: plots.feature_path, {"grid": grid, "feature": "age"}),
+    "plots.cv_surface": (lambda: plots.cv_surface, {"cv": cv}),
+    "plots.calibration": (lambda: plots.calibration, {"results": fit, **DATA}),
+    "plots.selection_frequencies": (lambda: plots.selection_frequencies, {"bootstrap": lambda: fit().bootstrap(3)}),
+    "plots.residual_history": (lambda: plots.residual_history,
+                               {"results": lambda: FusedLogit(Y, X).fit(1.0, 0.1, 1.0, method="admm", tol=1e-2)}),
+}
+
+
+# What is right for an argument, of all that is wrong elsewhere.
+OPTIONAL = {"None"}
+TAKES = {
+    "endog": {"masked"}, "weights": OPTIONAL, "offset": OPTIONAL, "penalty_factors": {"None", "empty dict"},
+    "tasks": {"empty list", "no rows", "generator"}, "edges": {"empty list", "no rows", "generator"},
+    "names": {"None", "list of text"}, "standardize": {"true"}, "fuse_intercepts": {"true"}, "progress": {"true"},
+    "remove_data": {"true"}, "formula": {"true"}, "rows": {"empty list", "a series of other rows", "a short series"},
+    "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "seed": {"huge"}, "i": {"minus one"},
+    "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
+    "features": {"huge"}, "n_jobs": {"minus one"},
+}
+TAKES_HERE = {
+    ("FusedLogit.fit_grid", "l1"): {"a short series"},
+    ("FusedLogit.fit_grid", "l2"): {"a short series"},
+    ("FusedLogit.fit_grid", "fusion"): {"a short series"},
+    ("FusedLogit.fit_cv", "l1"): {"None", "a short series"},
+    ("FusedLogit.fit_cv", "l2"): {"None", "a short series"},
+    ("FusedLogit.fit_cv", "fusion"): {"None", "a short series"},
+    ("FusedLogitResults.predict", "exog"): OPTIONAL,
+    ("FusedLogit.fit", "tol"): OPTIONAL,
+    ("FusedLogit.from_formula", "formula"): set(),
+    ("FusedLogit.from_ordered", "endog"): set(),
+    ("FusedLogit.held_out", "endog"): set(),
+    ("Grid.select", "endog"): set(),
+    ("plots.calibration", "endog"): set(),
+    ("plots.feature_path", "l1"): OPTIONAL,
+    ("plots.feature_path", "l2"): OPTIONAL,
+    ("plots.cv_surface", "l2"): OPTIONAL,
+}
+
+# Made by the calls above, never by a user; what their arguments hold was checked before.
+MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "RefitResults"}
+INNER = {"state", "from_state", "differences", "groups", "tied"}
+
+
+def arguments(call):
+    return [name for name, parameter in inspect.signature(call).parameters.items()
+            if parameter.kind is not parameter.VAR_KEYWORD and name != "self"]
+
+
+def public_calls():
+    """Names of all that a user can call with an argument."""
+    for name in fusedlr.__all__:
+        thing = getattr(fusedlr, name)
+        if inspect.isclass(thing) and not issubclass(thing, Warning):
+            methods = inspect.getmembers(thing, callable)
+            yield from (f"{name}.{method}" for method, call in methods
+                        if not method.startswith("_") and method not in INNER and arguments(call))
+        if callable(thing) and name not in MADE and not (inspect.isclass(thing) and issubclass(thing, Warning)):
+            yield name
+    yield from (f"plots.{name}" for name in plots.__all__)
+
+
+def test_every_public_call_is_listed():
+    assert set(public_calls()) == set(CALLS)
+
+
+@pytest.fixture
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def cases(name):
+    """Every argument of a call with every wrong thing: argument, what is wrong, and good values of the others."""
+    make, good = CALLS[name]
+    call, good = make(), {key: value() if callable(value) else value for key, value in good.items()}
+    for argument in arguments(call):
+        takes = TAKES_HERE.get((name, argument), TAKES.get(argument, set()))
+        for what in WRONG.keys() - takes:
+            yield argument, what, lambda argument=argument, what=what: call(**{**good, argument: WRONG[what]})
+
+
+def complaint(argument, call):
+    """What is wrong with the way a call refuses its argument; empty if nothing is."""
+    start = time.perf_counter()
+    try:
+        call()
+    except (TypeError, ValueError) as refusal:
+        seconds = time.perf_counter() - start
+        if argument not in str(refusal):
+            return f"not named in {refusal!r}"
+        return f"took {seconds:.1f} seconds" if seconds > 2 else ""
+    except Exception as error:
+        return repr(error)
+    return "taken"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_argument_is_refused_by_name(name, in_a_folder):
+    fit().save("saved")
+    found = {(argument, what): complaint(argument, call) for argument, what, call in cases(name)}
+    plt.close("all")
+    assert {case: words for case, words in found.items() if words} == {}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_there_are_many_such_calls(in_a_folder):
+    fit().save("saved")
+    plots_and_all = sum(1 for name in CALLS for _ in cases(name))
+    assert plots_and_all > 3_500
+
+
+# ---- wrong things that need a word of their own ----------------------------------------------------------------------
+
+def test_a_graph_beyond_memory_is_refused_at_once():
+    for make in (TaskGraph.chain, TaskGraph.ring, lambda n: TaskGraph([], n)):
+        start = time.perf_counter()
+        with pytest.raises(ValueError, match="n_tasks must be from 1 to"):
+            make(10**9)
+        assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize("argument", ["exog", "weights", "offset"])
+@pytest.mark.parametrize("value", [np.ma.masked_array(np.ones((40, 3)), np.eye(40, 3)), np.full((40, 3), np.datetime64("NaT")),
+                                   np.full((40, 3), "1")], ids=["masked", "dates", "text"])
+def test_what_is_no_number_is_never_taken_for_one(argument, value):
+    with pytest.raises((TypeError, ValueError), match=argument):
+        FusedLogit(**{**DATA, argument: value})
+
+
+def test_rows_are_aligned_by_their_labels_or_refused():
+    turned = Y.iloc[::-1]
+    numbers = pd.Series(np.arange(40.0), Y.index)[::-1]
+    for wrong in ({"exog": X.iloc[::-1]}, {"weights": numbers}, {"offset": numbers},
+                  {"offset": turned.astype(float)}, {"weights": turned + 1.0}):
+        with pytest.raises(ValueError, match=f"{[*wrong][0]} must have the index of endog.*another order"):
+            FusedLogit(**{**DATA, **wrong})
+    with pytest.raises(ValueError, match="folds must have the index of endog.*another order"):
+        FusedLogit(Y, X).fit_cv(folds=(numbers % 2), **POINTS)
+    for wrong in ({"offset": numbers}, {"weights": numbers}, {"endog": turned}):
+        with pytest.raises(ValueError, match="must have the index"):
+            grid().select(**{**DATA, **wrong})
+        with pytest.raises(ValueError, match="must have the index"):
+            plots.calibration(fit(), **{**DATA, **wrong})
+    with pytest.raises(ValueError, match="offset must have the index"):
+        fit().predict(X, offset=numbers)
+
+
+def test_columns_are_found_by_name():
+    frame = pd.DataFrame(RNG.normal(size=(40, 3)), columns=Y.columns)
+    there, back = (FusedLogit(Y, X, offset=table).fit(**POINT).params for table in (frame, frame[Y.columns[::-1]]))
+    pd.testing.assert_frame_equal(there, back)
+    pd.testing.assert_frame_equal(fit().predict(X, offset=frame), fit().predict(X[X.columns[::-1]], offset=frame[["mid", "low", "high"]]))
+
+
+def test_a_penalty_array_may_be_changed_afterwards():
+    l1 = np.array([0.0, 1.0, 2.0, 3.0])
+    res = FusedLogit(Y, X).fit(l1, 0.1, 1.0)
+    text, penalty = str(res.summary()), res.penalty.l1.copy()
+    l1 *= 100
+    assert str(res.summary()) == text and res.gap < 1e-6
+    np.testing.assert_array_equal(res.penalty.l1, penalty)
+
+
+def test_data_may_be_changed_afterwards():
+    values, labels, weights = X.to_numpy().copy(), Y.to_numpy().copy(), np.ones(40)
+    model = FusedLogit(labels, values, weights=weights)
+    before = model.fit(**POINT).params
+    for array in (values, labels, weights):
+        array[:] = 0
+    pd.testing.assert_frame_equal(model.fit(**POINT).params, before)
+
+
+def test_names_with_dollars_are_drawn_as_they_are():
+    names = {"age": "$$", "dose": "a$b$c", "noise": "$\\frac$"}
+    res = FusedLogit(Y.rename(columns={"low": "$$", "mid": "$x_"}), X.rename(columns=names))
+    fitted = res.fit(0.1, 0.1, 0.1)
+    for ax in (plots.coef_map(fitted), plots.calibration(fitted), plots.selection_frequencies(fitted.bootstrap(3)),
+               plots.feature_path(res.fit_grid([1.0], [0.1], [0.5, 1.0]), "$$")):
+        ax.figure.canvas.draw()
+    plt.close("all")
