@@ -84,6 +84,8 @@ CALLS = {
     "FusedLogit": (lambda: FusedLogit, DATA),
     "FusedLogit.from_formula": (lambda: FusedLogit.from_formula, {"formula": "low + mid ~ age", "data": Y.join(X)}),
     "FusedLogit.from_ordered": (lambda: FusedLogit.from_ordered, {"endog": LEVELS, "exog": X}),
+    "FusedLogit.from_ordered_formula": (lambda: FusedLogit.from_ordered_formula,
+                                        {"formula": "level ~ age", "data": X.assign(level=LEVELS)}),
     "FusedLogit.with_rows": (lambda: FusedLogit(Y, X).with_rows, {"rows": [0, 1]}),
     "FusedLogit.design": (lambda: FusedLogit(Y, X).design, {"exog": X}),
     "FusedLogit.held_out": (lambda: FusedLogit(Y, X).held_out, DATA),
@@ -139,6 +141,7 @@ TAKES_HERE = {
     ("FusedLogitResults.predict", "exog"): OPTIONAL,
     ("FusedLogit.fit", "tol"): OPTIONAL,
     ("FusedLogit.from_formula", "formula"): set(),
+    ("FusedLogit.from_ordered_formula", "formula"): set(),
     ("FusedLogit.from_ordered", "endog"): set(),
     ("FusedLogit.held_out", "endog"): set(),
     ("Grid.select", "endog"): set(),
@@ -150,7 +153,7 @@ TAKES_HERE = {
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
 MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "RefitResults"}
-INNER = {"state", "from_state", "differences", "groups", "tied"}
+INNER = {"state", "from_state", "differences", "groups", "loglike", "tied"}
 
 
 def arguments(call):

@@ -239,9 +239,12 @@ def _differences(above):
 def _column(endog):
     if isinstance(endog, pd.Series):
         return endog
-    if isinstance(endog, pd.DataFrame) or np.ndim(endog) != 1:
-        raise ValueError(f"endog must be one column of ordered levels, found shape {np.shape(endog)}")
-    return pd.Series(endog)
+    plain = isinstance(endog, (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray))
+    strange = isinstance(endog, np.ndarray) and (endog.dtype.kind in "VcMm" or np.ma.isMaskedArray(endog))
+    if not plain or strange or getattr(endog, "ndim", 1) != 1:
+        raise ValueError(f"endog must be one column of ordered levels, found {checks.shown(endog)}, "
+                         f"shape {getattr(endog, 'shape', None)}")
+    return pd.Series(checks.listed("endog", endog) if isinstance(endog, (list, tuple)) else endog)
 
 
 def _ordered_levels(column, levels):
@@ -252,7 +255,7 @@ def _ordered_levels(column, levels):
             raise ValueError("levels is needed, lowest first, unless endog is numeric or an ordered categorical; "
                              f"found {list(pd.unique(column.dropna()))[:4]}")
         levels = sorted(pd.unique(column.dropna()).tolist())
-    levels = [level.item() if isinstance(level, np.generic) else level for level in levels]
+    levels = [level.item() if isinstance(level, np.generic) else level for level in checks.listed("levels", levels)]
     refuse_duplicates("levels", levels)
     if len(levels) < 2:
         raise ValueError(f"endog must have at least two ordered levels, found {levels}")
