@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 R_TESTS = Path(__file__).parent / "r"
+WORKFLOW_TESTS = Path(__file__).parent / "workflow"
+STARTS_SNAKEMAKE = {"study", "start_study", "finished"}
 R_IS_REQUIRED = os.environ.get("FUSEDLR_REQUIRE_R") == "1"
 
 
@@ -16,8 +18,12 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests that start a cluster unless they were asked for by their marker."""
+    """Count what starts R or Snakemake as slow; leave out what starts a cluster unless asked for by its marker."""
+    for item in items:
+        if concerns_r(item) or WORKFLOW_TESTS in item.path.parents and STARTS_SNAKEMAKE & set(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
     if "slurm" in config.option.markexpr:
         return
     chosen = [item for item in items if item.get_closest_marker("slurm") is None]

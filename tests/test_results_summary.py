@@ -98,8 +98,7 @@ def test_long_lists_show_the_largest_and_say_so():
     params = np.zeros((101, 2))
     params[1:61] = np.linspace(-6, 6, 60)[:, None]
     text = str(handmade(params).summary(max_rows=4))
-    assert [name for name in ("feature0", "feature1", "feature58", "feature59") if row(text, name)] != []
-    assert len(re.findall(r"^feature", text, re.M)) == 4
+    assert sorted(re.findall(r"^feature\d+", text, re.M)) == ["feature0", "feature1", "feature58", "feature59"]
     assert "4 largest of 60 features" in text and "40 features are zero in every task" in text
     assert len(re.findall(r"^feature", str(handmade(params).summary(max_rows=None)), re.M)) == 100
 

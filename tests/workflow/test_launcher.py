@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WRITE_LAUNCHER = 'VENV=.venv; eval "$(sed -n "/^snakemake_launcher()/,/^}/p" workflow/bootstrap)"; snakemake_launcher'
 ONE_FAILS = """

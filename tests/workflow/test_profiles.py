@@ -105,6 +105,7 @@ def test_the_status_script_tells_what_became_of_a_job(scontrol, sacct, answer, t
     assert told.stdout == f"{answer}\n"
 
 
+@pytest.mark.slow
 def test_the_installed_snakemake_takes_its_slurm_profile(tmp_path):
     """A dry run reads all of a profile and refuses what it does not know."""
     name = f"slurm{installed('snakemake').split('.')[0]}"
