@@ -10,7 +10,7 @@ SUITE ?= trixie
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slurm test-stack fuzz sanitize bench study clean distclean
+.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package study clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ sanitize: setup ## run the solver's tests and N=2000 random problems with the co
 
 bench: setup ## time the solvers and write benchmarks/results
 	@$(PYTHON) -m benchmarks.run $(ARGS)
+
+r-package: ## build the R package with the solver's core inside, dist/fusedlr_VERSION.tar.gz
+	@R-package/make-tarball
 
 study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
 	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)

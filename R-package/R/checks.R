@@ -1,0 +1,65 @@
+# Small checks of arguments. Each refusal names the argument, the rule and what was found.
+
+refuse <- function(...) stop(..., call. = FALSE)
+
+# A warning of a class of its own, so that a user can catch this kind and no other.
+warn <- function(class, ...) {
+  classes <- c(class, "fusedlr_warning", "warning", "condition")
+  warning(structure(list(message = paste0(...), call = NULL), class = classes))
+}
+
+shown <- function(value) {
+  text <- paste(deparse(value, width.cutoff = 60L, nlines = 1L), collapse = "")
+  if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
+}
+
+quoted <- function(words) paste0("'", words[seq_len(min(length(words), 4L))], "'", collapse = ", ")
+
+check_flag <- function(name, value) {
+  if (!is.logical(value) || length(value) != 1L || is.na(value))
+    refuse(name, " must be TRUE or FALSE, found ", shown(value))
+  value
+}
+
+check_number <- function(name, value, low, high, open = FALSE) {
+  good <- is.numeric(value) && length(value) == 1L && is.finite(value)
+  if (!good || value < low || value > high || (open && value %in% c(low, high)))
+    refuse(name, " must be one number between ", low, " and ", high, ", found ", shown(value))
+  as.numeric(value)
+}
+
+check_whole <- function(name, value, low, high = Inf) {
+  good <- is.numeric(value) && length(value) == 1L && is.finite(value)
+  if (!good || value != round(value) || value < low || value > high)
+    refuse(name, " must be a whole number, at least ", low, if (is.finite(high)) paste(" and at most", high),
+           ", found ", shown(value))
+  as.integer(value)
+}
+
+check_word <- function(name, value, known) {
+  if (identical(value, known)) return(known[1L])
+  if (!is.character(value) || length(value) != 1L || !value %in% known)
+    refuse(name, " must be ", paste0("\"", known, "\"", collapse = " or "), ", found ", shown(value))
+  value
+}
+
+check_penalties <- function(name, value) {
+  if (!is.numeric(value) || !length(value) || !all(is.finite(value)) || any(value < 0))
+    refuse(name, " must hold numbers that are finite and not negative, found ", shown(value))
+  if (anyDuplicated(value)) refuse(name, " must not repeat a number, found ", shown(value))
+  as.numeric(value)
+}
+
+# What a method does not know must not pass in silence: a misspelt argument would be ignored.
+check_no_more <- function(...) {
+  if (...length()) {
+    names <- names_of_dots(...)
+    refuse("unknown argument ", quoted(names))
+  }
+}
+
+names_of_dots <- function(...) {
+  names <- names(list(...))
+  if (is.null(names)) names <- rep("", ...length())
+  ifelse(names == "", paste("number", seq_along(names)), names)
+}

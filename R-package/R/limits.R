@@ -1,0 +1,101 @@
+# Where a grid of penalties starts and ends: the smallest l1 that leaves nothing, the smallest fusion that ties all.
+
+LIMIT_TOL <- 1e-10
+
+# The fit of intercepts and of features without penalty, every other coefficient zero, (1 + d, t).
+null_params <- function(problem) {
+  free <- problem$factors == 0
+  small <- problem
+  small$x <- if (any(free)) problem$x[, free, drop = FALSE] else matrix(0, nrow(problem$x), 1L)
+  small$factors <- rep(0, ncol(small$x))
+  found <- solve_points(small, c(0, 0, 0), LIMIT_TOL)$params
+  params <- matrix(0, 1L + ncol(problem$x), length(problem$tasks))
+  params[c(TRUE, free), ] <- matrix(found, nrow(found))[seq_len(1L + sum(free)), ]
+  params
+}
+
+# Smallest l1 at which every penalized coefficient is zero, without fusion.
+l1_limit <- function(problem) {
+  held <- which(problem$factors > 0)
+  if (!length(held)) return(0)
+  slopes <- abs(gradient(problem, null_params(problem))[1L + held, , drop = FALSE])
+  max(apply(slopes, 1L, max) / problem$factors[held])
+}
+
+# The fit in which all tasks of a connected part of the graph are equal, up to intercepts that are not fused.
+pooled_params <- function(problem, l1) {
+  params <- matrix(0, 1L + ncol(problem$x), length(problem$tasks))
+  part <- components(problem$graph, length(problem$tasks))
+  for (first in unique(part)) params[, part == first] <- pooled_columns(problem, which(part == first), l1)
+  params
+}
+
+pooled_columns <- function(problem, members, l1) {
+  n <- nrow(problem$x)
+  d <- ncol(problem$x)
+  t <- length(members)
+  own <- !problem$fuse_intercepts && t > 1L
+  one <- problem
+  one$x <- problem$x[rep(seq_len(n), t), , drop = FALSE]
+  if (own) one$x <- cbind(one$x, diag(t)[rep(seq_len(t), each = n), -1L])
+  for (name in c("signs", "weights", "offset")) one[[name]] <- matrix(problem[[name]][, members], ncol = 1L)
+  one$factors <- c(problem$factors * t, rep(0, ncol(one$x) - d))
+  one$graph <- make_graph(matrix(0, 0L, 3L), 1L)
+  # Where rows are too few for a fit without penalty, a thousandth of the mean curvature stands for an l2 of 0.
+  l2 <- if (l1 == 0) 1e-3 * mean(crossprod(problem$weights, problem$x^2)) / 4 / t else 0
+  column <- solve_points(one, c(l1, l2, 0), LIMIT_TOL)$params[, 1L, 1L]
+  params <- matrix(column[seq_len(1L + d)], 1L + d, t)
+  if (own) params[1L, ] <- params[1L, ] + c(0, column[-seq_len(1L + d)])
+  params
+}
+
+# Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept: slopes
+# along the edges must cancel the gradient of every set of tasks.
+fusion_limit <- function(problem, l1) {
+  if (!ncol(problem$graph$ends)) return(0)
+  params <- pooled_params(problem, l1)
+  l1_rows <- c(0, l1 * problem$factors)
+  slopes <- gradient(problem, params) + l1_rows * sign(params)
+  slack <- ifelse(params == 0, l1_rows, 0)
+  rows <- if (problem$fuse_intercepts) seq_len(nrow(params)) else -1L
+  sets <- task_sets(problem$graph, ncol(params))
+  ends <- problem$graph$ends + 1L
+  cuts <- drop(abs(sets[, ends[1L, ], drop = FALSE] - sets[, ends[2L, ], drop = FALSE]) %*% problem$graph$weights)
+  sets <- sets[cuts > 0, , drop = FALSE]
+  excess <- abs(sets %*% t(slopes[rows, , drop = FALSE])) - sets %*% t(slack[rows, , drop = FALSE])
+  max(0, excess / cuts[cuts > 0])
+}
+
+# Sets of tasks that decide whether slopes can be cancelled, one 0/1 row each: arcs of a ring, elsewhere all.
+task_sets <- function(graph, t) {
+  ring <- (graph$ends[2L, ] - graph$ends[1L, ]) %in% c(1L, t - 1L)
+  if (all(ring)) {
+    arcs <- expand.grid(length = seq_len(t) - 1L, first = seq_len(t) - 1L)
+    return(outer(seq_len(nrow(arcs)), seq_len(t) - 1L, function(a, k) ((k - arcs$first[a]) %% t <= arcs$length[a]) * 1))
+  }
+  if (t > 12L)
+    refuse("fusion must be given for more than 12 tasks in a graph other than a chain or ring: the default grid would ",
+           "look at every set of tasks")
+  outer(seq_len(2^t - 1), seq_len(t) - 1L, function(s, k) (s %/% 2^k) %% 2)
+}
+
+# Curvature of the loss in one penalized coefficient, the intercept adjusted for; mean over features and tasks.
+mean_curvature <- function(problem) {
+  held <- problem$factors > 0
+  if (!any(held)) return(0)
+  linear <- linear_predictor(problem, null_params(problem))
+  second <- problem$weights * stats::plogis(linear) * stats::plogis(-linear)
+  x <- problem$x[, held, drop = FALSE]
+  sums <- crossprod(x, second)
+  mean(crossprod(x^2, second) - sums^2 / rep(pmax(colSums(second), 1e-300), each = ncol(x)))
+}
+
+# 10 values of l1, 3 of l2, 9 of fusion that suit the data; see the help page of cv.fusedlr.
+default_penalties <- function(problem) {
+  top <- l1_limit(problem)
+  low <- if (nrow(problem$x) > ncol(problem$x)) 1e-3 else 1e-2
+  l1 <- if (top > 0) top * low^((0:9) / 9) else 0
+  tie <- max(vapply(l1[c(1L, length(l1) %/% 2L + 1L, length(l1))], fusion_limit, 0, problem = problem))
+  list(l1 = l1, l2 = unique(mean_curvature(problem) * c(0, 0.03, 0.3)),
+       fusion = if (tie > 0) c(0, tie * 1e-3^((7:0) / 7)) else 0)
+}

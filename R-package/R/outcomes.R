@@ -1,0 +1,159 @@
+# Outcomes as columns of labels, one for each task: -1 and 1, NA where not observed.
+
+# signs (n, t), the user's two labels of each task, and what kind of outcome it was.
+read_outcome <- function(y, kind, breaks) {
+  if (inherits(y, "Surv")) return(read_survival(y, breaks))
+  if (!is.null(breaks)) refuse("breaks go with a survival outcome: Surv(time, event) on the left side, or as y")
+  if (is.ordered(y) && nlevels(y) > 2L) return(read_ordered(y, kind))
+  columns <- label_columns(y)
+  words <- shared_words(columns)
+  parts <- Map(read_labels, columns, names(columns), MoreArgs = list(words = words))
+  list(signs = do.call(cbind, lapply(parts, `[[`, "signs")), labels = lapply(parts, `[[`, "labels"), kind = "labels")
+}
+
+label_columns <- function(y) {
+  if (is.data.frame(y)) columns <- as.list(y)
+  else if (is.matrix(y)) {
+    columns <- lapply(seq_len(ncol(y)), function(k) y[, k])
+    names(columns) <- if (is.null(colnames(y))) paste0("y", seq_len(ncol(y))) else colnames(y)
+  } else if (is.atomic(y) || is.factor(y)) columns <- list(y = y)
+  else refuse("y must be a vector, a factor, a matrix or a data.frame of labels, found class ", class(y)[1L])
+  if (!length(columns) || !length(columns[[1L]])) refuse("y must have rows and columns")
+  if (anyDuplicated(names(columns))) refuse("y must not repeat the name of a task, found ",
+                                            quoted(names(columns)[duplicated(names(columns))]), " twice")
+  columns
+}
+
+read_labels <- function(v, name, words) {
+  if (!is.null(dim(v))) refuse("y: task '", name, "' must be one column, found ", ncol(v))
+  if (is.ordered(v) && nlevels(v) > 2L)
+    refuse("y: task '", name, "' is an ordered factor of ", nlevels(v),
+           " levels; give it alone for one task at each threshold")
+  if (is.factor(v) && nlevels(v) != 2L) v <- droplevels(v)
+  if (is.character(v)) v <- factor(v, if (length(words) == 2L) words else sort(unique(v)))
+  if (is.factor(v)) return(read_factor(v, name))
+  if (!is.numeric(v) && !is.logical(v) || inherits(v, c("Date", "POSIXt", "difftime")))
+    refuse("y: task '", name, "' must hold 0/1, -1/1, TRUE/FALSE or two levels, found class ", class(v)[1L])
+  found <- sort(unique(as.numeric(v)))
+  if (all(found %in% c(0, 1)))
+    return(list(signs = 2 * as.numeric(v) - 1, labels = if (is.logical(v)) c("FALSE", "TRUE") else c("0", "1")))
+  if (all(found %in% c(-1, 1))) return(list(signs = as.numeric(v), labels = c("-1", "1")))
+  refuse("y: task '", name, "' must hold 0/1, -1/1, TRUE/FALSE or two levels (NA where not observed), found ",
+         shown(found[seq_len(min(4L, length(found)))]), "; an outcome of several levels is an ordered factor")
+}
+
+read_factor <- function(v, name) {
+  if (nlevels(v) != 2L)
+    refuse("y: task '", name, "' must have two levels, found ", nlevels(v),
+           if (nlevels(v)) paste0(": ", quoted(levels(v))))
+  list(signs = 2 * (as.integer(v) - 1) - 1, labels = levels(v))
+}
+
+# Where tasks share two words, these tell yes from no in a task that has only one.
+shared_words <- function(columns) {
+  words <- lapply(columns, function(v) if (is.character(v)) v)
+  sort(unique(unlist(words)))
+}
+
+# An ordered factor as one task ">level" for each level but the last. Sequential: beyond this level, given that it was
+# reached, so a row that ended below has no label. Cumulative: above this level or not, for every row.
+read_ordered <- function(y, kind) {
+  unseen <- setdiff(levels(y), as.character(y))
+  if (length(unseen)) refuse("y never takes the levels ", quoted(unseen), "; see droplevels()")
+  rank <- as.integer(y)
+  steps <- seq_len(nlevels(y) - 1L)
+  signs <- outer(rank, steps, function(r, k) ifelse(r > k, 1, -1))
+  if (kind == "sequential") signs[outer(rank, steps, "<")] <- NA
+  colnames(signs) <- paste0(">", levels(y)[steps])
+  labels <- rep(list(c("FALSE", "TRUE")), length(steps))
+  list(signs = signs, labels = stats::setNames(labels, colnames(signs)), kind = kind, levels = levels(y))
+}
+
+# Survival times as discrete-time hazards: one task for each interval (from, to], its label 1 where the event fell in
+# it, 0 where it was survived, NA where the row was not at risk all along: entered later, ended before, or was censored
+# inside it.
+read_survival <- function(y, breaks) {
+  times <- survival_times(y)
+  ends <- read_breaks(breaks, times)
+  from <- ends[-length(ends)]
+  to <- ends[-1L]
+  signs <- outer(seq_along(times$time), seq_along(to), function(i, k) {
+    at_risk <- times$entry[i] <= from[k] & times$time[i] > from[k]
+    died <- times$event[i] == 1 & times$time[i] <= to[k]
+    ifelse(!at_risk, NA, ifelse(died, 1, ifelse(times$time[i] >= to[k], -1, NA)))
+  })
+  colnames(signs) <- paste0("(", format_each(from), ",", format_each(to), "]")
+  empty <- colSums(signs == 1, na.rm = TRUE) == 0
+  if (any(empty)) refuse("breaks leave the intervals ", quoted(colnames(signs)[empty]), " without an event; merge them")
+  labels <- rep(list(c("survived", "event")), length(to))
+  list(signs = signs, labels = stats::setNames(labels, colnames(signs)), kind = "survival", breaks = ends)
+}
+
+survival_times <- function(y) {
+  type <- attr(y, "type")
+  if (!type %in% c("right", "counting")) refuse("Surv must be of type right or counting, found ", type)
+  y <- unclass(y)
+  time <- y[, if (type == "counting") "stop" else "time"]
+  entry <- if (type == "counting") y[, "start"] else rep(min(0, time, na.rm = TRUE), length(time))
+  event <- y[, "status"]
+  if (anyNA(time) || anyNA(entry) || anyNA(event)) refuse("Surv must not hold missing times or events; drop these rows")
+  if (any(time < 0)) refuse("Surv must not hold negative times, found ", shown(min(time)))
+  list(time = as.numeric(time), entry = as.numeric(entry), event = as.numeric(event))
+}
+
+# Ends of the intervals, 0 put in front where missing; or how many of them, with about as many events each and as many
+# after the last one: an interval up to the last event would have no survivors.
+read_breaks <- function(breaks, times) {
+  if (is.null(breaks)) refuse("breaks are needed for Surv: ends of the intervals, or how many intervals")
+  if (!is.numeric(breaks) || !length(breaks) || !all(is.finite(breaks)))
+    refuse("breaks must be finite numbers: ends of the intervals, or how many intervals, found ", shown(breaks))
+  died <- times$time[times$event == 1]
+  if (length(breaks) == 1L) {
+    count <- check_whole("breaks", breaks, 1L)
+    ends <- stats::quantile(died, seq_len(count) / (count + 1L), names = FALSE, type = 1L)
+    breaks <- c(0, unique(ends))
+  }
+  if (breaks[1L] > 0) breaks <- c(0, breaks)
+  if (any(diff(breaks) <= 0)) refuse("breaks must increase, found ", shown(breaks))
+  if (length(breaks) < 2L) refuse("breaks must hold at least one interval, found ", shown(breaks))
+  as.numeric(breaks)
+}
+
+format_each <- function(numbers) vapply(numbers, format, "", digits = 4L, trim = TRUE)
+
+# The left side of a formula. cbind() would drop the levels of factors, so its parts are evaluated one by one; Surv() is
+# read here, so that package survival need not be attached, or even be there.
+left_side <- function(left, data, env) {
+  head <- if (is.call(left)) deparse(left[[1L]]) else ""
+  if (head == "cbind") {
+    parts <- as.list(left)[-1L]
+    given <- if (is.null(names(parts))) rep("", length(parts)) else names(parts)
+    names(parts) <- ifelse(given == "", vapply(parts, function(part) deparse(part)[1L], ""), given)
+    columns <- lapply(parts, eval, data, env)
+    if (length(unique(lengths(columns))) > 1L) refuse("the tasks on the left side must have as many rows each")
+    return(structure(columns, class = "data.frame", row.names = seq_along(columns[[1L]])))
+  }
+  if (head %in% c("Surv", "survival::Surv")) return(eval(as.call(c(surv, as.list(left)[-1L])), data, env))
+  y <- eval(left, data, env)
+  if (!is.null(dim(y)) || is.ordered(y)) return(y)
+  stats::setNames(data.frame(y, stringsAsFactors = FALSE), deparse(left)[1L])
+}
+
+# Surv(time, event) or Surv(start, stop, event), as package survival lays it out.
+surv <- function(time, time2, event, type = NULL) {
+  counting <- !missing(time2) && !missing(event)
+  if (missing(event)) event <- if (missing(time2)) rep(1, length(time)) else time2
+  event <- read_events(event)
+  y <- if (counting) cbind(start = time, stop = time2, status = event) else cbind(time = time, status = event)
+  if (counting && any(time >= time2, na.rm = TRUE)) refuse("Surv: every start must come before its stop")
+  structure(y, type = if (counting) "counting" else "right", class = "Surv")
+}
+
+read_events <- function(event) {
+  if (is.factor(event) && nlevels(event) == 2L) event <- as.integer(event) - 1L
+  event <- as.numeric(event)
+  found <- unique(event[!is.na(event)])
+  if (!length(setdiff(found, c(1, 2))) && 2 %in% found) event <- event - 1
+  else if (length(setdiff(found, c(0, 1)))) refuse("Surv: event must hold 0/1, 1/2 or TRUE/FALSE, found ", shown(found))
+  event
+}

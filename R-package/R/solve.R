@@ -1,0 +1,66 @@
+# The way to the compiled solver and back, and the loss that it minimises.
+
+FLOOR <- 1e-5
+STATUS <- c("optimal", "separated", "not_converged")
+
+# Without a tol of the user's own a fit goes on until its gap is at the level of rounding, so that its printed digits,
+# zeros and ties are those of the optimum, and counts as optimal if it came that far.
+AIM <- 1e-13
+ACCEPTED <- 1e-8
+
+# params (1 + d, t, g) on the solver's scale, and a table with one row for each point (l1, l2, fusion).
+solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
+  points <- matrix(as.numeric(points), ncol = 3L)
+  order <- solving_order(points)
+  graph <- problem$graph
+  parts <- list(t(problem$x), t(problem$signs), t(problem$weights), t(problem$offset), graph$ends, graph$weights,
+                graph$chain)
+  factors <- cbind(c(0, problem$factors), c(problem$fuse_intercepts, rep(1, length(problem$factors))))
+  found <- .Call(C_solve, parts, t(points[order, , drop = FALSE]), factors, if (!is.null(start)) t(start),
+                 c(if (is.null(tol)) AIM else tol, maxit, FLOOR))
+  reports <- t(found[[2L]])
+  if (any(reports[, 3L] == 3)) interrupt()
+  back <- order(order)
+  table <- data.frame(objective = reports[, 1L], gap = reports[, 2L], status = STATUS[reports[, 3L] + 1],
+                      nonzeros = as.integer(reports[, 5L]), df = as.integer(reports[, 6L]),
+                      iterations = as.integer(reports[, 4L]))[back, , drop = FALSE]
+  rownames(table) <- NULL
+  if (is.null(tol)) table$status[table$status == "not_converged" & table$gap <= ACCEPTED] <- "optimal"
+  list(params = aperm(found[[1L]], c(2L, 1L, 3L))[, , back, drop = FALSE], table = table)
+}
+
+# From strong l1 to weak, and to and fro in the others, so that neighbours follow each other.
+solving_order <- function(points) {
+  if (nrow(points) == 1L) return(1L)
+  rank <- apply(points, 2L, function(v) match(v, sort(unique(v))) - 1)
+  top <- apply(rank, 2L, max)
+  outer <- top[1L] - rank[, 1L]
+  middle <- ifelse(outer %% 2 == 0, top[3L] - rank[, 3L], rank[, 3L])
+  inner <- ifelse((outer * (top[3L] + 1) + middle) %% 2 == 0, top[2L] - rank[, 2L], rank[, 2L])
+  order(outer, middle, inner)
+}
+
+# What R does at Ctrl-C, once the solver has given its memory back.
+interrupt <- function() {
+  signalCondition(structure(list(message = "", call = NULL), class = c("interrupt", "condition")))
+  invokeRestart("abort")
+}
+
+linear_predictor <- function(problem, params) {
+  problem$offset + rep(params[1L, ], each = nrow(problem$x)) + unname(problem$x) %*% params[-1L, , drop = FALSE]
+}
+
+# Weighted negative log-likelihood of every label, (n, t); exact for margins of any size.
+log_losses <- function(problem, linear) {
+  margin <- problem$signs * linear
+  problem$weights * (pmax(-margin, 0) + log1p(exp(-abs(margin))))
+}
+
+# Gradient of the loss in the coefficients, (1 + d, t).
+gradient <- function(problem, params) {
+  residual <- -problem$weights * problem$signs * stats::plogis(-problem$signs * linear_predictor(problem, params))
+  rbind(colSums(residual), crossprod(unname(problem$x), residual))
+}
+
+# Name of the instruction set that the solver uses on this machine.
+fusedlr_cpu <- function() .Call(C_cpu)

@@ -1,0 +1,104 @@
+# A fit to read: exactly equal neighbours are joined by "=", exact zeros are dots.
+
+print.fusedlr <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  if (nrow(x$table) > 1L) {
+    print(x$table[c("l1", "l2", "fusion", "nonzeros", "df", "gap", "status")], digits = digits)
+    return(invisible(x))
+  }
+  print_params(params_at(x, 1L), pattern_of(x, 1L), x$problem$graph, digits)
+  cat("\n", x$table$df, " distinct values; ", gap_text(x$table), "\n", sep = "")
+  invisible(x)
+}
+
+gap_text <- function(row) {
+  gap <- if (row$gap < 1e-12) "below 1e-12" else format(row$gap, digits = 2L)
+  paste0(sub("_", " ", row$status, fixed = TRUE), ", duality gap ", gap)
+}
+
+# Numbers with their ties; features that are zero in every task are counted, not shown.
+print_params <- function(params, pattern, graph, digits) {
+  kept <- c(TRUE, rowSums(pattern[-1L, , drop = FALSE] > 0) > 0)
+  b <- params[kept, , drop = FALSE]
+  groups <- pattern[kept, , drop = FALSE]
+  cells <- formatC(b, digits = digits, format = "g", flag = "#")
+  cells[] <- vapply(cells, function(cell) sub("\\.$", "", cell), "")
+  cells[groups == 0L] <- "."
+  cells[] <- paste0(cells, tie_marks(groups, graph))
+  print(cells, quote = FALSE, right = TRUE)
+  if (any(!kept)) cat("Not shown: zero in every task:", sum(!kept), if (sum(!kept) > 1L) "features\n" else "feature\n")
+}
+
+# Behind a value of a chain or ring "=" if the next one is equal; elsewhere a letter for each set of equal values.
+tie_marks <- function(groups, graph) {
+  t <- ncol(groups)
+  marks <- matrix("", nrow(groups), t)
+  if (t == 1L) return(marks)
+  if (graph$chain || is_ring(graph, t)) {
+    same <- groups[, -1L, drop = FALSE] == groups[, -t, drop = FALSE] & groups[, -1L, drop = FALSE] > 0L
+    marks[, -t] <- ifelse(same, " =", "  ")
+    if (!graph$chain) marks[, t] <- ifelse(groups[, t] == groups[, 1L] & groups[, t] > 0L, " =", "  ")
+    return(marks)
+  }
+  for (row in seq_len(nrow(groups))) {
+    shared <- unique(groups[row, duplicated(groups[row, ]) & groups[row, ] > 0L])
+    number <- match(groups[row, ], shared)
+    marks[row, ] <- ifelse(is.na(number), "  ", paste0(" ", letters[(number - 1L) %% 26L + 1L]))
+  }
+  marks
+}
+
+summary.fusedlr <- function(object, which = 1L, ...) {
+  problem <- object$problem
+  params <- params_at(object, which)
+  losses <- colSums(log_losses(problem, linear_predictor(problem, solver_params(object, which))))
+  labels <- colSums(problem$weights)
+  yes <- colSums(problem$weights * (problem$signs > 0))
+  tasks <- data.frame(labels, yes, share = yes / labels, nonzero = colSums(params[-1L, , drop = FALSE] != 0),
+                      logLik = -losses,
+                      explained = 1 - losses / null_losses(problem), row.names = problem$tasks)
+  structure(list(call = object$call, point = object$table[which, ], tasks = tasks, params = params, tol = object$tol,
+                 pattern = pattern_of(object, which),
+                 problem = problem[c("graph", "fuse_intercepts", "standardize", "outcome")],
+                 logLik = logLik.fusedlr(object, which), nobs = nobs.fusedlr(object)), class = "summary.fusedlr")
+}
+
+# Loss of each task with an intercept of its own and the offset only.
+null_losses <- function(problem) {
+  vapply(seq_along(problem$tasks), function(k) {
+    seen <- problem$weights[, k] > 0
+    yes <- problem$signs[seen, k] > 0
+    if (all(yes) || !any(yes)) return(0)
+    fit <- suppressWarnings(stats::glm.fit(rep(1, sum(seen)), as.numeric(yes), problem$weights[seen, k],
+                                           offset = problem$offset[seen, k], family = stats::quasibinomial()))
+    fit$deviance / 2
+  }, 0)
+}
+
+print.summary.fusedlr <- function(x, digits = 4L, ...) {
+  point <- x$point
+  cat("\nFused logistic regression: ", nrow(x$tasks), " tasks (", graph_word(x$problem$graph, nrow(x$tasks)), "), ",
+      x$nobs, " rows, ",
+      nrow(x$params) - 1L, " features\n", sep = "")
+  cat("l1 = ", format(point$l1, digits = 4L), ", l2 = ", format(point$l2, digits = 4L), ", fusion = ",
+      format(point$fusion, digits = 4L), ": ", gap_text(point), "\n", sep = "")
+  cat("logLik ", format(as.numeric(x$logLik), nsmall = 2L, digits = 6L), " (df ",
+      format(attr(x$logLik, "df"), digits = 4L), "), AIC ",
+      format(stats::AIC(x$logLik), digits = 6L), ", BIC ", format(stats::BIC(x$logLik), digits = 6L), "\n", sep = "")
+  if (x$problem$outcome$kind == "cumulative")
+    cat("logLik adds dependent thresholds: it is no likelihood of the ordered outcome\n")
+  cat("\n")
+  print(x$tasks, digits = digits)
+  cat("\n")
+  print_params(x$params, x$pattern, x$problem$graph, digits)
+  cat(notes(x), sep = "\n")
+  invisible(x)
+}
+
+notes <- function(x) {
+  ties <- "= joins neighbours that are exactly equal; a dot is exactly zero."
+  c("", ties, "Coefficients are shrunken: no standard errors; see refit() and bootstrap().",
+    paste0("Penalties are added to the sum over rows; intercepts are ",
+           if (x$problem$fuse_intercepts) "fused but not shrunk" else "neither fused nor shrunk",
+           if (x$problem$standardize) "; penalties act on standardized features", "."))
+}

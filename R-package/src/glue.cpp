@@ -1,0 +1,143 @@
+// R's thin face of the core: arrays in, arrays out, and Ctrl-C. R leaves a function by a jump that runs no destructor,
+// so results are allocated before the first C++ object, and errors are raised after the last one is gone.
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "core.hpp"
+
+#define R_NO_REMAP
+#define STRICT_R_HEADERS
+#include <R.h>
+#include <R_ext/Rdynload.h>
+#include <R_ext/Utils.h>
+#include <R_ext/Visibility.h>
+#include <Rinternals.h>
+
+namespace {
+
+void ask_r(void *) { R_CheckUserInterrupt(); }
+
+// The core asks some 20 times a second. R_ToplevelExec catches the jump that R makes at Ctrl-C.
+bool interrupted() { return R_ToplevelExec(ask_r, nullptr) == FALSE; }
+
+// R keeps columns together and the core rows, so R hands in every matrix transposed and nothing is copied:
+// x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
+fusedlr::Problem read_problem(SEXP parts) {
+  fusedlr::Problem problem{};
+  problem.rows = Rf_ncols(VECTOR_ELT(parts, 0));
+  problem.features = Rf_nrows(VECTOR_ELT(parts, 0));
+  problem.tasks = Rf_nrows(VECTOR_ELT(parts, 1));
+  problem.X = REAL(VECTOR_ELT(parts, 0));
+  problem.signs = REAL(VECTOR_ELT(parts, 1));
+  problem.weights = REAL(VECTOR_ELT(parts, 2));
+  problem.offset = REAL(VECTOR_ELT(parts, 3));
+  problem.edges = Rf_ncols(VECTOR_ELT(parts, 4));
+  problem.ends = INTEGER(VECTOR_ELT(parts, 4));
+  problem.edge_weights = REAL(VECTOR_ELT(parts, 5));
+  problem.chain = LOGICAL(VECTOR_ELT(parts, 6))[0] == TRUE;
+  return problem;
+}
+
+void write_report(const fusedlr::Report &report, double *out) {
+  out[0] = report.objective;
+  out[1] = report.gap;
+  out[2] = report.status;
+  out[3] = report.iterations;
+  out[4] = report.nonzeros;
+  out[5] = report.groups;
+}
+
+// One point: penalties row by row, from `start` unless it is null.
+void solve_one(fusedlr::Solver &solver, int rows, const double *point, const double *factors, const double *start,
+               const fusedlr::Settings &settings, double *params, double *report) {
+  std::vector<double> l1(rows), l2(rows), fusion(rows);
+  for (int a = 0; a < rows; a++) {
+    l1[a] = point[0] * factors[a];
+    l2[a] = point[1] * factors[a];
+    fusion[a] = point[2] * factors[rows + a];
+  }
+  if (start) solver.start(start);
+  solver.penalise(l1.data(), l2.data(), fusion.data());
+  write_report(solver.solve(settings), report);
+  solver.params(params);
+}
+
+// Many points, each from the best solution so far.
+void solve_many(fusedlr::Solver &solver, int rows, int tasks, int points, const double *point, const double *factors,
+                const fusedlr::Settings &settings, double *params, double *reports) {
+  const std::size_t size = static_cast<std::size_t>(rows) * tasks;
+  solver.set_factors(factors, factors + rows);
+  for (int i = 0; i < points; i++, point += 3, reports += 6) {
+    solver.penalise_by(point[0], point[1], point[2]);
+    solver.start_from_best(params);
+    const fusedlr::Report report = solver.solve(settings);
+    solver.params(params + size * i);
+    solver.remember();
+    write_report(report, reports);
+    if (report.status == fusedlr::INTERRUPTED) return;
+  }
+}
+
+void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Settings &settings, double *params,
+           double *reports) {
+  const fusedlr::Problem problem = read_problem(parts);
+  const std::unique_ptr<fusedlr::Solver> solver(fusedlr::make_solver(problem));
+  const int rows = 1 + problem.features;
+  if (Rf_ncols(points) == 1)
+    solve_one(*solver, rows, REAL(points), REAL(factors), start == R_NilValue ? nullptr : REAL(start), settings, params,
+              reports);
+  else
+    solve_many(*solver, rows, problem.tasks, Rf_ncols(points), REAL(points), REAL(factors), settings, params, reports);
+}
+
+}  // namespace
+
+extern "C" {
+
+// points (3, g): l1, l2, fusion; factors (1 + features, 2): of l1 and l2, and of fusion; start (tasks, 1 + features) or
+// NULL, for a single point; control: tolerance, most iterations, floor of the separable rule. Returns a list of params
+// (tasks, 1 + features, g) and reports (6, g).
+SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {
+  const int rows = 1 + Rf_nrows(VECTOR_ELT(parts, 0)), tasks = Rf_nrows(VECTOR_ELT(parts, 1)), g = Rf_ncols(points);
+  fusedlr::Settings settings{};
+  settings.tolerance = REAL(control)[0];
+  settings.max_iterations = static_cast<int>(REAL(control)[1]);
+  settings.floor = REAL(control)[2];
+  settings.stop = interrupted;
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+  SEXP params = SET_VECTOR_ELT(out, 0, Rf_alloc3DArray(REALSXP, tasks, rows, g));
+  SEXP reports = SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, 6, g));
+  for (R_xlen_t i = 0; i < Rf_xlength(params); i++) REAL(params)[i] = 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(reports); i++) REAL(reports)[i] = 0;
+  char message[256] = "";
+  try {
+    solve(parts, points, factors, start, settings, REAL(params), REAL(reports));
+  } catch (const std::exception &error) {
+    std::snprintf(message, sizeof message, "%s", error.what());
+  } catch (...) {
+    std::snprintf(message, sizeof message, "unknown error of C++");
+  }
+  UNPROTECT(1);
+  if (message[0]) Rf_error("the solver stopped: %s", message);
+  return out;
+}
+
+SEXP fusedlr_cpu(void) { return Rf_mkString(fusedlr::instruction_set()); }
+
+static const R_CallMethodDef calls[] = {
+    {"C_solve", reinterpret_cast<DL_FUNC>(fusedlr_solve), 5},
+    {"C_cpu", reinterpret_cast<DL_FUNC>(fusedlr_cpu), 0},
+    {nullptr, nullptr, 0},
+};
+
+// Visible although all else is hidden: R looks for it by name.
+void attribute_visible R_init_fusedlr(DllInfo *dll) {
+  R_registerRoutines(dll, nullptr, calls, nullptr, nullptr);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+}
+
+}  // extern "C"

@@ -1,0 +1,68 @@
+s <- simulated(n = 90)
+
+test_that("scores are those of fits on the other folds", {
+  foldid <- rep(1:3, 30)
+  cv <- cv.fusedlr(s$x, s$y, l1 = c(3, 1), l2 = 0.1, fusion = c(0, 2), foldid = foldid, standardize = FALSE)
+  losses <- sapply(1:3, function(f) {
+    fit <- fusedlr(s$x[foldid != f, ], s$y[foldid != f, ], l1 = 1, l2 = 0.1, fusion = 2, standardize = FALSE)
+    yes <- predict(fit, s$x[foldid == f, ], type = "response")
+    -2 * mean(log(ifelse(s$y[foldid == f, ] == 1, yes, 1 - yes)))
+  })
+  row <- which(cv$table$l1 == 1 & cv$table$fusion == 2)
+  expect_equal(cv$table$cvm[row], mean(losses), tolerance = 1e-4)
+  expect_equal(cv$table$cvsd[row], sd(losses) / sqrt(3), tolerance = 1e-3)
+  expect_identical(cv$chosen$min, which.min(cv$table$cvm))
+})
+
+test_that("the one-standard-error point is never less penalized and never worse than it may be", {
+  set.seed(3)
+  cv <- cv.fusedlr(s$x, s$y)
+  best <- cv$table[cv$chosen$min, ]
+  other <- cv$table[cv$chosen$`1se`, ]
+  expect_true(other$l1 >= best$l1 && other$l2 >= best$l2 && other$fusion >= best$fusion)
+  expect_true(other$cvm <= best$cvm + best$cvsd && other$df <= best$df)
+  expect_identical(coef(cv, s = "1se"), coef(cv$fits$`1se`))
+  expect_identical(predict(cv, s$x[1:2, ], type = "response"), predict(cv$fits$min, s$x[1:2, ], type = "response"))
+  set.seed(3)
+  expect_identical(cv.fusedlr(s$x, s$y)$table, cv$table)
+  expect_identical(nrow(cv$table), 270L)
+})
+
+test_that("the default grid begins where all is zero and ends where all is tied", {
+  problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1)$problem
+  top <- fusedlr:::l1_limit(problem)
+  expect_true(all(coef(fusedlr(s$x, s$y, l1 = top * 1.0001, fusion = 0))[-1, ] == 0))
+  expect_true(any(coef(fusedlr(s$x, s$y, l1 = top * 0.999, fusion = 0))[-1, ] != 0))
+  for (tasks in list("chain", "ring", cbind(c(1, 1), c(2, 3)))) {
+    problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1, tasks = tasks)$problem
+    tie <- fusedlr:::fusion_limit(problem, 0.5)
+    tied <- function(fusion) all(apply(coef(fusedlr(s$x, s$y, l1 = 0.5, fusion = fusion, tasks = tasks))[-1, ], 1,
+                                       var) == 0)
+    expect_true(tied(tie * 1.001))
+    expect_true(!tied(tie * 0.99))
+  }
+})
+
+test_that("the default grid of l2 does not depend on where a feature has its zero", {
+  problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1)$problem
+  moved <- fusedlr(s$x + 50, s$y, l1 = 1, fusion = 1)$problem
+  expect_equal(fusedlr:::mean_curvature(moved), fusedlr:::mean_curvature(problem), tolerance = 1e-6)
+})
+
+test_that("folds spread rows with the same labels evenly", {
+  problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1)$problem
+  fold <- fusedlr:::stratified_folds(problem, 5)
+  expect_true(diff(range(table(fold))) <= 1)
+  counts <- table(fold, interaction(as.data.frame(s$y)))
+  expect_true(all(apply(counts, 2, function(v) diff(range(v))) <= 1))
+  expect_error(cv.fusedlr(s$x, s$y, nfolds = 1), "nfolds must be")
+  expect_error(cv.fusedlr(s$x, s$y, foldid = 1:3), "foldid must name")
+})
+
+test_that("a formula and a survival outcome serve too", {
+  skip_if_not_installed("survival")
+  set.seed(1)
+  cv <- cv.fusedlr(Surv(time, status) ~ karno + age, survival::veteran, breaks = 3, l2 = 0)
+  expect_true(all(diff(t(predict(cv, type = "survival"))) <= 0))
+  expect_identical(dim(predict(cv, survival::veteran[1:3, ], s = "1se", type = "response")), c(3L, 3L))
+})

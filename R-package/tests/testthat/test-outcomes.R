@@ -1,0 +1,104 @@
+test_that("an ordered factor is split at its thresholds, rows that ended earlier without a label", {
+  y <- factor(c("low", "mid", "high", NA, "low", "high"), c("low", "mid", "high"), ordered = TRUE)
+  split <- fusedlr:::read_outcome(y, "sequential", NULL)
+  expect_identical(colnames(split$signs), c(">low", ">mid"))
+  expect_identical(unname(split$signs[, 1]), c(-1, 1, 1, NA, -1, 1))
+  expect_identical(unname(split$signs[, 2]), c(NA, -1, 1, NA, NA, 1))
+  expect_identical(unname(fusedlr:::read_outcome(y, "cumulative", NULL)$signs[, 2]), c(-1, -1, 1, NA, -1, 1))
+})
+
+test_that("a sequential fit without penalties is a glm among the rows that reached the level", {
+  days <- ozone()
+  x <- scale(as.matrix(days[c("Wind", "Temp")]))
+  fit <- fusedlr(x, days$class, l1 = 0, fusion = 0, tol = 1e-13)
+  for (k in 1:3) {
+    reached <- as.integer(days$class) >= k
+    expect_equal(unname(coef(fit)[, k]), glm_coefs(x[reached, ], (as.integer(days$class) > k)[reached]),
+                 tolerance = 1e-5)
+  }
+})
+
+test_that("probabilities of levels sum to 1 and give the log-likelihood of the ordered outcome", {
+  days <- ozone()
+  fit <- fusedlr(class ~ Wind + Temp + Solar.R, days, l1 = 0.5, fusion = 1)
+  levels <- predict(fit, type = "levels")
+  expect_equal(unname(rowSums(levels)), rep(1, nrow(days)))
+  expect_true(all(levels >= 0))
+  expect_equal(sum(log(levels[cbind(seq_len(nrow(days)), as.integer(days$class))])), as.numeric(logLik(fit)))
+  expect_identical(levels(predict(fit, type = "class")), levels(days$class))
+  expect_identical(unname(as.integer(predict(fit, type = "class"))), unname(max.col(levels, "first")))
+  expect_equal(predict(fit, days[1:4, ], type = "levels"), levels[1:4, ])
+})
+
+test_that("probabilities of a cumulative fit are put in order with a warning that counts", {
+  days <- ozone()
+  fit <- fusedlr(class ~ Wind + Temp, days, l1 = 0.5, fusion = 1, kind = "cumulative")
+  expect_equal(unname(predict(fit, type = "levels")[, 1]), unname(1 - predict(fit, type = "response")[, 1]))
+  crossing <- fusedlr:::level_probabilities
+  yes <- rbind(c(0.9, 0.5, 0.1), c(0.5, 0.7, 0.2))
+  found <- expect_warning(crossing(fit, yes), "1 of 2 rows", class = "fusedlr_crossing")
+  found <- suppressWarnings(crossing(fit, yes))
+  expect_true(all(found >= 0) && all(abs(rowSums(found) - 1) < 1e-12))
+})
+
+# time, event: died in the first interval; survived all; censored inside the second; censored at the end of the second;
+# died at the end of the second; died after the last break
+TIMES <- data.frame(time = c(0.5, 9, 1.5, 2, 2, 8), event = c(1, 0, 0, 0, 1, 1), x = c(1, 4, 2, 2, 5, 3))
+
+test_that("labels of intervals: event, survived, not at risk or censored inside", {
+  left <- quote(Surv(time, event))
+  split <- fusedlr:::read_outcome(fusedlr:::left_side(left, TIMES, globalenv()), "sequential", c(1, 2))
+  expect_identical(colnames(split$signs), c("(0,1]", "(1,2]"))
+  expect_identical(unname(split$signs[, 1]), c(1, -1, -1, -1, -1, -1))
+  expect_identical(unname(split$signs[, 2]), c(NA, -1, NA, -1, 1, -1))
+})
+
+test_that("a row counts from the first interval that begins at or after its entry", {
+  rows <- data.frame(entry = c(0, 0.5, 1), time = c(3, 3, 3), event = 1)
+  y <- fusedlr:::left_side(quote(Surv(entry, time, event)), rows, globalenv())
+  expect_error(fusedlr:::read_outcome(y, "sequential", c(1, 2, 3)), "without an event; merge")
+  rows <- rbind(rows, data.frame(entry = 0, time = c(1, 2), event = 1))
+  y <- fusedlr:::left_side(quote(Surv(entry, time, event)), rows, globalenv())
+  signs <- unname(fusedlr:::read_outcome(y, "sequential", c(1, 2, 3))$signs)
+  expect_identical(signs[1:3, ], rbind(c(-1, -1, 1), c(NA, -1, 1), c(NA, -1, 1)))
+})
+
+test_that("hazards without penalties and all tied are a glm on person-periods", {
+  skip_if_not_installed("survival")
+  d <- survival::veteran
+  breaks <- c(0, 30, 90, 200)
+  fit <- fusedlr(Surv(time, status) ~ karno + trt, d, breaks = breaks, l1 = 0, fusion = 1e5, tol = 1e-12)
+  long <- survival::survSplit(d, cut = breaks[-1], end = "time", event = "status", episode = "k")
+  whole <- long$k <= 3 & (long$status == 1 | long$time == breaks[pmin(long$k, 3) + 1])
+  pooled <- glm(status ~ 0 + factor(k) + karno + trt, binomial, long[whole, ], epsilon = 1e-14)
+  expect_equal(unname(coef(fit)[1, ]), unname(coef(pooled)[1:3]), tolerance = 1e-5)
+  expect_equal(unname(coef(fit)[-1, 2]), unname(coef(pooled)[4:5]), tolerance = 1e-5)
+  curves <- predict(fit, type = "survival")
+  expect_equal(curves[, 2], (1 - fitted(fit)[, 1]) * (1 - fitted(fit)[, 2]))
+  median <- predict(fit, type = "median")
+  expect_true(all(is.na(median) == (curves[, 3] > 0.5)) && all(median[curves[, 1] <= 0.5] == 30))
+})
+
+test_that("Surv of package survival and of the formula are the same", {
+  skip_if_not_installed("survival")
+  d <- survival::veteran
+  ours <- fusedlr(Surv(time, status) ~ karno, d, breaks = 4, l1 = 1, fusion = 1)
+  x <- as.matrix(d["karno"])
+  expect_identical(coef(ours), coef(fusedlr(x, survival::Surv(d$time, d$status), breaks = 4, l1 = 1, fusion = 1)))
+  died <- table(cut(d$time[d$status == 1], c(ours$problem$outcome$breaks, Inf)))
+  expect_true(length(died) == 5 && max(died) - min(died) < 5)
+})
+
+test_that("bad outcomes are refused in a sentence", {
+  d <- transform(TIMES, negative = -time, odd = 7, missing = c(NA, time[-1]))
+  fit <- function(formula, ...) fusedlr(formula, d, l1 = 1, fusion = 1, ...)
+  expect_error(fit(Surv(time, event) ~ x), "breaks are needed")
+  expect_error(fit(Surv(negative, event) ~ x, breaks = 2), "negative times")
+  expect_error(fit(Surv(time, odd) ~ x, breaks = 2), "event must hold 0/1")
+  expect_error(fit(Surv(missing, event) ~ x, breaks = 2), "missing times")
+  expect_error(fit(Surv(time, event) ~ x, breaks = c(3, 2)), "breaks must increase")
+  expect_error(fit(Surv(time, event) ~ x, breaks = c(0.1, 2)), "'\\(0,0.1\\]' without an event")
+  expect_error(fit(event ~ x, breaks = 2), "breaks go with a survival outcome")
+  expect_error(fit(factor(x) ~ time), "two levels, found 5")
+  expect_error(fit(ordered(event, 0:2) ~ x), "never takes the levels '2'")
+})

@@ -1,0 +1,102 @@
+"""The R package on the same core: it builds, passes its own tests and stops at Ctrl-C."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+PROBLEMS = pd.read_csv(FIXTURES / "problems.csv", dtype=str, keep_default_na=False).set_index("name")
+
+pytestmark = [pytest.mark.r, pytest.mark.slow]
+
+if shutil.which("R") is None:
+    pytestmark.append(pytest.mark.skip(reason="R is not installed: run make setup"))
+
+
+def sources():
+    folders = [(ROOT / "R-package", "**/*"), (ROOT / "fusedlr" / "newton", "core*.cpp"),
+               (ROOT / "fusedlr" / "newton", "*.hpp"), (FIXTURES, "*.csv")]
+    return [path for folder, pattern in folders for path in sorted(folder.glob(pattern)) if path.is_file()]
+
+
+@pytest.fixture(scope="session")
+def library():
+    """A library of R with the package in it, built again only if a source has changed: the compiler takes minutes."""
+    texts = [str(path.relative_to(ROOT)).encode() + path.read_bytes() for path in sources()]
+    digest = sha256(b"".join(texts)).hexdigest()
+    folder = ROOT / "build" / "r-package"
+    if not (folder / digest).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "library").mkdir(parents=True)
+        run([ROOT / "R-package" / "make-tarball", folder, "--no-build-vignettes"])
+        tarball, = folder.glob("fusedlr_*.tar.gz")
+        run(["R", "CMD", "INSTALL", "--no-docs", "--install-tests", "-l", folder / "library", tarball])
+        (folder / digest).touch()
+    return folder / "library"
+
+
+def run(command, **environment):
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
+                          text=True,
+                          timeout=1800)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def fits(library, tmp_path_factory):
+    """A folder with the coefficients of every problem in R, written while the package tests itself."""
+    folder = tmp_path_factory.mktemp("fits")
+    work = tmp_path_factory.mktemp("tests")
+    shutil.copytree(library / "fusedlr" / "tests", work / "tests")
+    done = subprocess.run(["Rscript", "testthat.R"], cwd=work / "tests", capture_output=True, text=True, timeout=1800,
+                          env={**os.environ, "R_LIBS": str(library), "FUSEDLR_WRITE_FITS": str(folder)})
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return folder
+
+
+def test_the_package_passes_its_own_tests(fits):
+    assert {path.name for path in fits.iterdir()} == set(PROBLEMS.index)
+
+
+def test_the_package_passes_its_own_tests_without_testthat(library, tmp_path):
+    shutil.copytree(library / "fusedlr" / "tests", tmp_path / "tests")
+    done = subprocess.run(["Rscript", "testthat.R"], cwd=tmp_path / "tests", capture_output=True, text=True,
+                          timeout=1800,
+                          env={**os.environ, "R_LIBS": str(library), "R_LIBS_SITE": str(tmp_path)})
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.stdout.count(": ok") > 40
+
+
+LONG_FIT = """
+set.seed(1)
+x <- matrix(rnorm(4e6), 2000)
+y <- matrix(rbinom(2e4, 1, 0.5), 2000)
+cat("ready\\n")
+tryCatch(repeat fusedlr::fusedlr(x, y, l1 = 0.01, fusion = 0.01, tol = 1e-13),
+         interrupt = function(e) cat("stopped\\n"))
+b <- coef(fusedlr::fusedlr(x[1:100, 1:3], y[1:100, ], l1 = 1, fusion = 1))
+cat(all(is.finite(b)), "\\n")
+"""
+
+
+def test_ctrl_c_stops_a_fit_within_a_second_and_r_goes_on(library):
+    child = subprocess.Popen(["Rscript", "-e", LONG_FIT], stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, "R_LIBS": str(library)})
+    with child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(2)
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        assert child.stdout.readline() == "stopped\n"
+        took = time.monotonic() - start
+        assert child.stdout.readline() == "TRUE \n"
+    assert child.returncode == 0 and took < 2, took  # a second for the solver, one for a busy machine
