@@ -19,7 +19,10 @@ def calling_environment(depth):
     """The names that a formula may use: those visible ``depth`` calls up."""
     import patsy
 
-    return patsy.EvalEnvironment.capture(depth)
+    try:
+        return patsy.EvalEnvironment.capture(depth)
+    except (AttributeError, ValueError):  # the caller is R, and there is no frame of Python above
+        return _plain_environment()
 
 
 class Formula:
@@ -49,7 +52,7 @@ class Formula:
             raise TypeError(f"data must be a DataFrame, found {type(data).__name__}")
         self.text = text
         environment = _plain_environment() if environment is None else environment
-        data = _without_string_types(data)
+        data = _plain_types(data)
         self.endog = _left_side(text, data, environment)
         self.exog, self._info = _right_side(text, data, environment)
         self.sample = _sample(self._info, data)
@@ -71,7 +74,7 @@ class Formula:
         if absent:
             raise ValueError(f"exog must have the variables of the formula {self.text!r}; missing are {absent}")
         with _refusals("exog", self.text):
-            design, = patsy.build_design_matrices([info], _without_string_types(data), NA_action="raise",
+            design, = patsy.build_design_matrices([info], _plain_types(data), NA_action="raise",
                                                   return_type="dataframe")
         return design
 
@@ -190,7 +193,12 @@ def _mentions(factor, name):
     return name in words
 
 
-def _without_string_types(data):
-    """The same frame with pandas' own string columns as plain objects, the only words that every patsy knows."""
-    strings = [name for name, dtype in data.dtypes.items() if isinstance(dtype, pd.StringDtype)]
-    return data.astype({name: object for name in strings}) if strings else data
+def _plain_types(data):
+    """The same frame in types that every patsy knows: pandas' own strings as objects, its own numbers as floats."""
+    types = {name: object if isinstance(dtype, pd.StringDtype) else float for name, dtype in data.dtypes.items()
+             if isinstance(dtype, pd.StringDtype) or _is_nullable_number(dtype)}
+    return data.astype(types) if types else data
+
+
+def _is_nullable_number(dtype):
+    return pd.api.types.is_extension_array_dtype(dtype) and pd.api.types.is_numeric_dtype(dtype)

@@ -236,6 +236,7 @@ def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     seed = checks.whole("seed", seed, 0)
     model = results.model
     work = partial(_refit_resample, model.problem, results.penalty, results.solution.params)
+    seed = checks.whole("seed", seed, 0)
     fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
     params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
     return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)

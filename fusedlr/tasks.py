@@ -153,7 +153,8 @@ class TaskGraph:
     def _position(self, task):
         if self.names is not None and isinstance(task, Hashable) and task in self._places:
             return self._places[task]
-        if isinstance(task, Integral) and not isinstance(task, bool) and 0 <= task < self.n_tasks:
+        # 1.0 is a position too: R has no other whole numbers.
+        if isinstance(task, Real) and not isinstance(task, bool) and task in range(self.n_tasks):
             return int(task)
         known = f"names {list(self.names)} or positions" if self.names else "positions"
         raise ValueError(f"tasks (edges): no task {task!r}; there are {known} 0 to {self.n_tasks - 1}")

@@ -288,7 +288,7 @@ def _fold_labels(model, folds, seed):
         check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
         return _given_folds(data, folds)
     number = checks.whole("folds", folds, 2, data.n_rows, "it is a number of folds, at most one for each row")
-    return stratified_folds(data, number, seed)
+    return stratified_folds(data, number, checks.whole("seed", seed, 0))
 
 
 def _given_folds(data, folds):

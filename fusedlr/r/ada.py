@@ -19,11 +19,13 @@ What to expect at the edges:
 - Fewer than 3 observed labels in a task with two classes: a ValueError, as no bag can be drawn.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
+import pandas as pd
 
+from fusedlr import checks
 from fusedlr.r import session
 
 __all__ = ["AdaResult", "ONE_CLASS_MARGIN", "boost"]
@@ -58,6 +60,18 @@ _CONTROL = {
     "maxdepth": 30,
 }
 
+# Least and largest value of each argument that is a whole number; others would crash R. cp is any number.
+_WHOLE = {
+    "minsplit": (0, 10**6),
+    "minbucket": (0, 10**6),
+    "maxcompete": (0, 1000),
+    "maxsurrogate": (0, 1000),
+    "usesurrogate": (0, 2),
+    "xval": (0, 1000),
+    "surrogatestyle": (0, 1),
+    "maxdepth": (1, 30),
+}
+
 # predict() takes a matrix with a "terms" attribute as the finished design: rpart names the
 # columns of the matrix x "x1", "x2", ..., and a single column "x".
 _BOOST = """
@@ -66,8 +80,10 @@ function(x, y, new, arguments, control, kind, seeds) {
     old_kind <- RNGkind()
     old_seed <- if (had_seed) get(".Random.seed", globalenv(), inherits = FALSE)
     on.exit({
-        do.call(RNGkind, as.list(old_kind))
-        if (had_seed) assign(".Random.seed", old_seed, globalenv()) else rm(".Random.seed", envir = globalenv())
+        suppressWarnings(do.call(RNGkind, as.list(old_kind)))
+        if (had_seed) assign(".Random.seed", old_seed, globalenv()) else set.seed(NULL)
+        RNGkind()  # reads the seed again: whoever called R from R would write back the one he finds there
+        if (!had_seed) rm(".Random.seed", envir = globalenv())
     })
     RNGkind(kind[1L], kind[2L], kind[3L])
     frame <- data.frame(x = I(x))
@@ -112,6 +128,7 @@ def boost(X, Y, X_new, seed, iterations=200, nu=0.1, bag_frac=0.5, control=None)
     Y : array_like, shape (n, t) or (n,)
         0, 1, or NaN where the label is not observed: that row is left out for that task.
     X_new : array_like, shape (n_new, d)
+        If both are DataFrames its columns are found by name, in any order.
     seed : int or numpy.random.SeedSequence
         R's seeds, one before each fit and one before each predict, are drawn from it
         and from the position of the task. The same seed gives the same margins
@@ -127,11 +144,12 @@ def boost(X, Y, X_new, seed, iterations=200, nu=0.1, bag_frac=0.5, control=None)
     -------
     AdaResult
     """
-    X, X_new = _matrix("X", X), _matrix("X_new", X_new)
+    X, X_new = _matrix("X", X), _matrix("X_new", _columns_of(X, X_new))
     Y = _labels(Y, X.shape[0])
     if X_new.shape[1] != X.shape[1]:
         raise ValueError(f"X_new must have the {X.shape[1]} columns of X, found {X_new.shape[1]}")
-    arguments = {**_ARGUMENTS, "iter": _trees(iterations), "nu": float(nu), "bag.frac": _fraction(bag_frac)}
+    arguments = {**_ARGUMENTS, "iter": checks.whole("iterations", iterations, 1, 10**6), "nu": checks.number("nu", nu),
+                 "bag.frac": _fraction(bag_frac)}
     control = _control(control)
     seeds = [_seeds(seed, task) for task in range(Y.shape[1])]
     margins = [_one_task(X, y, X_new, arguments, control, pair) for y, pair in zip(Y.T, seeds)]
@@ -164,25 +182,31 @@ def _seeds(seed, task):
     """Two numbers below 2**31 for R, from the seed and the position of a task."""
     if isinstance(seed, np.random.SeedSequence):
         entropy, key = seed.entropy, seed.spawn_key
-    elif isinstance(seed, Integral) and not isinstance(seed, bool) and seed >= 0:
-        entropy, key = int(seed), ()
     else:
-        raise ValueError(f"seed must be a whole number that is not negative, or a SeedSequence, found {seed!r}")
+        entropy, key = checks.whole("seed", seed, 0, way_out="or give a numpy.random.SeedSequence"), ()
     state = np.random.SeedSequence(entropy, spawn_key=(*key, task)).generate_state(2, np.uint32)
     return [int(word >> 1) for word in state]
 
 
+def _columns_of(X, X_new):
+    """New rows with the columns of X in the order of X, where both have names."""
+    if not (isinstance(X, pd.DataFrame) and isinstance(X_new, pd.DataFrame)):
+        return X_new
+    missing = [name for name in X.columns if name not in X_new.columns]
+    if missing:
+        raise ValueError(f"X_new must have the columns of X, missing are {missing[:4]}")
+    return X_new[X.columns]
+
+
 def _matrix(name, values):
-    array = np.asarray(values, dtype=float)
+    array = checks.array(name, values)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} must have rows and columns, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, found nan or inf; drop or impute these rows")
-    return array
+    return checks.finite(name, array)
 
 
 def _labels(Y, n_rows):
-    Y = np.asarray(Y, dtype=float)
+    Y = checks.array("Y", Y, missing=True)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or Y.shape[0] != n_rows or Y.shape[1] == 0:
         raise ValueError(f"Y must have one row for each of the {n_rows} rows of X, found shape {Y.shape}")
@@ -202,26 +226,35 @@ def _check_bag(n_rows, bag_frac):
                          f"leave {n_rows - left_out}")
 
 
-def _trees(iterations):
-    if not isinstance(iterations, Integral) or isinstance(iterations, bool) or iterations < 1:
-        raise ValueError(f"iterations must be a positive whole number, found {iterations!r}")
-    return int(iterations)
-
-
 def _fraction(bag_frac):
-    if not 0 <= bag_frac <= 1:
-        raise ValueError(f"bag_frac must lie between 0 and 1, found {bag_frac!r}")
+    if checks.number("bag_frac", bag_frac) > 1:
+        raise ValueError(f"bag_frac must lie between 0 and 1, found {bag_frac:g}")
     return float(bag_frac)
 
 
 def _control(changes):
     """Arguments of rpart.control; of minsplit and minbucket, one left out follows the other, as in R."""
-    changes = dict(changes or {})
-    strangers = sorted(set(changes) - set(_CONTROL))
+    if changes is None:
+        return dict(_CONTROL)
+    if not isinstance(changes, Mapping):
+        raise TypeError(f"control must be a dict of arguments of rpart.control, found {type(changes).__name__}")
+    strangers = sorted(str(name) for name in changes if name not in _CONTROL)
     if strangers:
         raise ValueError(f"control must hold arguments of rpart.control, found {strangers}")
+    changes = {name: _setting(name, value) for name, value in changes.items()}
     if "minsplit" in changes:
         changes.setdefault("minbucket", round(changes["minsplit"] / 3))
     elif "minbucket" in changes:
         changes["minsplit"] = 3 * changes["minbucket"]
     return {**_CONTROL, **changes}
+
+
+def _setting(name, value):
+    """One argument of rpart.control."""
+    if name in _WHOLE:
+        return checks.whole(f"control[{name!r}]", value, *_WHOLE[name])
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"control[{name!r}] must be a number, found {value!r}")
+    if not np.isfinite(value):
+        raise ValueError(f"control[{name!r}] must be finite, found {value}")
+    return float(value)

@@ -23,15 +23,19 @@ from fusedlr.tasks import TaskGraph
 __all__ = ["agreement", "elastic_net", "fused_only", "pooled", "unpenalized"]
 
 # The path of lambdas leads glmnet's coordinate descent to the target by small steps; its early stops are switched off.
+# From version 5 on glmnet takes thresh and maxit inside of control.
 _GLMNET = """
 function(x, y, weights, offset, penalties, alpha) {
     old <- glmnet::glmnet.control()
     on.exit(do.call(glmnet::glmnet.control, old))
     glmnet::glmnet.control(fdev = 0, devmax = 1)
+    settings <- list(thresh = 1e-22, maxit = 1e7)
+    if ("control" %in% names(formals(glmnet::glmnet))) settings <- list(control = settings)
     target <- mean(penalties) / sum(weights)
-    fit <- glmnet::glmnet(x, as.vector(y), "binomial", weights = as.vector(weights), offset = as.vector(offset),
-                          alpha = alpha, lambda = target * 2^(12:0), standardize = FALSE, thresh = 1e-22,
-                          penalty.factor = as.vector(penalties) / mean(penalties), maxit = 1e7)
+    fit <- do.call(glmnet::glmnet, c(list(
+        x, as.vector(y), "binomial", weights = as.vector(weights), offset = as.vector(offset), alpha = alpha,
+        lambda = target * 2^(12:0), standardize = FALSE,
+        penalty.factor = as.vector(penalties) / mean(penalties)), settings))
     if (length(fit$lambda) < 13L) stop("glmnet ended its path of penalties early")
     c(fit$a0[13L], as.matrix(fit$beta)[, 13L])
 }

@@ -16,19 +16,30 @@ __all__ = ["from_r", "to_r"]
 _FRAME_FROM_R = """
 function(frame) {
     if (!inherits(frame, "data.frame")) stop("a data.frame is needed, found an object of class ", class(frame)[1L])
-    rows <- if (.row_names_info(frame) > 0L) row.names(frame)
-    frame <- data.frame(lapply(frame, function(v) if (is.matrix(v)) unclass(v) else v), row.names = NULL,
-                        check.names = FALSE, stringsAsFactors = FALSE)
+    if (any(vapply(frame, inherits, NA, "haven_labelled")))
+        stop("a column of class haven_labelled has words beside its numbers; choose by haven::as_factor() or ",
+             "haven::zap_labels() first")
+    rows <- if (.row_names_info(frame) > 0L) enc2utf8(row.names(frame))
+    n <- nrow(frame)
+    split <- function(v, name) {  # a matrix is its columns
+        if (length(dim(v)) != 2L) return(structure(list(v), names = name))
+        endings <- if (is.null(colnames(v))) seq_len(ncol(v)) else colnames(v)
+        structure(lapply(seq_len(ncol(v)), function(k) v[, k, drop = TRUE]), names = paste(name, endings, sep = "."))
+    }
+    frame <- do.call(c, unname(Map(split, as.list(frame), enc2utf8(as.character(names(frame))))))
     column <- function(v) {
-        if (is.factor(v)) list(kind = "factor", values = as.integer(v), levels = levels(v), ordered = is.ordered(v))
-        else if (is.character(v)) list(kind = "character", values = v)
+        if (is.factor(v)) {
+            known <- levels(v)[!is.na(levels(v))]  # NA as a level is a missing value like any other
+            v <- factor(v, known, exclude = NA)
+            list(kind = "factor", values = as.integer(v), levels = enc2utf8(levels(v)), ordered = is.ordered(v))
+        }
+        else if (is.character(v)) list(kind = "character", values = enc2utf8(v))
         else if (inherits(v, c("Date", "POSIXt"))) list(kind = "time", values = as.numeric(as.POSIXct(v)))
         else if (is.logical(v)) list(kind = "logical", values = v)
         else if (is.numeric(v) && !inherits(v, "integer64")) list(kind = "number", values = as.vector(v))
         else stop("a column of class ", class(v)[1L], " cannot be taken; turn it into numbers or strings first")
     }
-    list(names = as.character(names(frame)), columns = unname(lapply(frame, column)),
-         rows = rows, n = nrow(frame))
+    list(names = as.character(names(frame)), columns = unname(lapply(frame, column)), rows = rows, n = n)
 }
 """
 
@@ -36,11 +47,12 @@ _FRAME_TO_R = """
 function(names, columns, rows) {
     values <- lapply(columns, function(column) {
         value <- as.vector(column$values)
+        value <- replace(value, is.na(value), NA)
         switch(column$kind, factor = factor(column$levels[value], column$levels, ordered = column$ordered),
-               logical = as.logical(value), replace(value, is.na(value), NA))
+               logical = as.logical(value), time = as.POSIXct(value, origin = "1970-01-01", tz = "UTC"), value)
     })
     names(values) <- names
-    structure(values, class = "data.frame", row.names = rows)
+    structure(values, class = "data.frame", row.names = if (is.integer(rows)) .set_row_names(length(rows)) else rows)
 }
 """
 
@@ -56,12 +68,15 @@ def from_r(data_frame):
     Returns
     -------
     DataFrame
-        Factors as categories with their levels in R's order, NA as missing, dates and
-        times as UTC timestamps, a matrix column as its columns. Row names become the
-        index unless they only count. Ready for ``FusedLogit(frame[outcomes],
+        Factors as categories with their levels in R's order, NA as missing (as a level,
+        too), dates and times as UTC timestamps, a matrix column as its columns. Row names become
+        the index unless they only count. Ready for ``FusedLogit(frame[outcomes],
         frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
         factors are outcomes as they are.
     """
+    if not isinstance(data_frame, str) and not hasattr(data_frame, "__sexp__"):
+        raise TypeError("data_frame must be a data.frame of rpy2 or the name of one, found "
+                        f"{type(data_frame).__name__}")
     if isinstance(data_frame, str):
         data_frame = session.call_raw("function(name) get(name, envir = globalenv())", name=data_frame)
     parts = session.call(_FRAME_FROM_R, frame=data_frame)
@@ -72,11 +87,11 @@ def from_r(data_frame):
 
 
 def to_r(results):
-    """A fit, or a DataFrame, as an object of R.
+    """A fit, a grid, a choice of penalties, a refit, a bootstrap or a DataFrame as an object of R.
 
     Parameters
     ----------
-    results : FusedLogitResults or DataFrame
+    results : FusedLogitResults, Grid, CVResults, RefitResults, BootstrapResults or DataFrame
 
     Returns
     -------
@@ -85,19 +100,21 @@ def to_r(results):
         a task, the intercept first), ``tasks`` (data.frame: observed labels, positives,
         log-likelihood), ``edges`` (data.frame: neighbours and weights), ``penalties``
         (data.frame: l1, l2, fusion of every term) and ``fit`` (list: objective, gap,
-        status, converged, iterations, method, nobs, llf, df, aic, bic).
+        status, converged, iterations, method, nobs, llf, df, aic, bic). Of a grid, its
+        ``table`` and ``coefficients``, an array (points, terms, tasks). Of a choice of
+        penalties, its ``table``, the ``chosen`` row (from 1) and that ``fit``. Of a refit,
+        its ``table`` (one row for each estimated value) and ``coefficients``. Of a
+        bootstrap, ``coefficients`` of the fit, their ``errors``, the ``selected`` and
+        ``tied`` shares, and the ``samples``, an array (resamples, terms, tasks).
     """
+    make = next((make for kind, make in _MAKERS.items() if kind in _class_names(results)), None)
+    if make is None:
+        raise TypeError(f"results must be a fit, Grid, CVResults, RefitResults, BootstrapResults or DataFrame, found "
+                        f"{type(results).__name__}")
     vectors = _robjects().vectors
     if isinstance(results, pd.DataFrame):
-        return vectors.DataFrame(_frame_to_r(results))
-    parts = {
-        "coefficients": _frame_to_r(results.params),
-        "tasks": _frame_to_r(_tasks_table(results)),
-        "edges": _frame_to_r(_edges_table(results.model)),
-        "penalties": _frame_to_r(_penalties_table(results)),
-        "fit": _fit_facts(results),
-    }
-    return vectors.ListVector(session.call_raw("function(...) list(...)", **parts))
+        return vectors.DataFrame(make(results))
+    return vectors.ListVector(_list(make(results)))
 
 
 def _robjects():
@@ -112,6 +129,14 @@ def _robjects():
     return robjects
 
 
+def _class_names(results):
+    return [kind.__name__ for kind in type(results).__mro__]
+
+
+def _list(parts):
+    return session.call_raw("function(...) list(...)", **parts)
+
+
 def _column_from_r(column):
     kind, values = column["kind"][0], column["values"]
     if kind == "factor":
@@ -119,28 +144,49 @@ def _column_from_r(column):
         return pd.Categorical.from_codes(codes, categories=column["levels"], ordered=bool(column["ordered"][0]))
     if kind == "time":
         return pd.to_datetime(values, unit="s")
-    return values
+    return np.array(values, dtype=object) if kind == "character" else values
 
 
 def _frame_to_r(frame):
-    rows = np.arange(1, len(frame) + 1) if isinstance(frame.index, pd.RangeIndex) else [str(row) for row in frame.index]
-    columns = [_column_to_r(frame.iloc[:, k]) for k in range(frame.shape[1])]
-    return session.call_raw(_FRAME_TO_R, names=[str(name) for name in frame.columns],
-                            columns={str(k): column for k, column in enumerate(columns)},
-                            rows=np.asarray(rows, dtype=np.int32) if isinstance(rows, np.ndarray) else rows)
+    names = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
+    columns = [_column_to_r(frame.iloc[:, k], name) for k, name in enumerate(names)]
+    return session.call_raw(_FRAME_TO_R, names=names, columns={str(k): column for k, column in enumerate(columns)},
+                            rows=_row_names(frame.index))
 
 
-def _column_to_r(series):
+def _row_names(index):
+    if isinstance(index, pd.RangeIndex):
+        return np.arange(1, len(index) + 1, dtype=np.int32)
+    rows = [" ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in index]
+    if len(set(rows)) < len(rows):
+        repeated = next(row for row in rows if rows.count(row) > 1)
+        raise ValueError(f"results: row names of R must differ, found {repeated!r} twice in the index; "
+                         "use reset_index()")
+    return rows
+
+
+def _column_to_r(series, name):
+    kinds = pd.api.types
     if isinstance(series.dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy(dtype=float) + 1
         levels = [str(level) for level in series.cat.categories]
         return {"kind": "factor", "values": np.where(codes == 0, np.nan, codes), "levels": levels,
                 "ordered": bool(series.cat.ordered)}
-    if pd.api.types.is_numeric_dtype(series.dtype):
-        kind = "logical" if pd.api.types.is_bool_dtype(series.dtype) else "number"
+    if kinds.is_datetime64_any_dtype(series.dtype):
+        return {"kind": "time", "values": _seconds(series)}
+    if kinds.is_complex_dtype(series.dtype) or kinds.is_timedelta64_dtype(series.dtype):
+        raise TypeError(f"results: column {name!r} of type {series.dtype} cannot go to R; turn it into numbers first")
+    if kinds.is_numeric_dtype(series.dtype):
+        kind = "logical" if kinds.is_bool_dtype(series.dtype) else "number"
         return {"kind": kind, "values": _numbers(series)}
     words = [None if missing else str(value) for value, missing in zip(series, series.isna())]
     return {"kind": "character", "values": words}
+
+
+def _seconds(series):
+    """Times as seconds since 1970 in UTC, nan where missing."""
+    start = pd.Timestamp(0, tz="UTC" if series.dt.tz is not None else None)
+    return ((series - start) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)
 
 
 def _numbers(series):
@@ -171,3 +217,46 @@ def _penalties_table(results):
 def _fit_facts(results):
     names = ("objective", "gap", "status", "converged", "iterations", "method", "nobs", "llf", "df", "aic", "bic")
     return {name: getattr(results, name) for name in names}
+
+
+def _fit_parts(results):
+    return {
+        "coefficients": _frame_to_r(results.params),
+        "tasks": _frame_to_r(_tasks_table(results)),
+        "edges": _frame_to_r(_edges_table(results.model)),
+        "penalties": _frame_to_r(_penalties_table(results)),
+        "fit": _fit_facts(results),
+    }
+
+
+def _grid_parts(grid):
+    return {"table": _frame_to_r(grid.table), "coefficients": _named_array(grid.params, grid.model)}
+
+
+def _cv_parts(found):
+    return {"table": _frame_to_r(found.table), "chosen": found.chosen + 1, "rule": found.rule,
+            "fit": _list(_fit_parts(found.results))}
+
+
+def _refit_parts(refitted):
+    table = refitted.table().rename_axis(index=["feature", "tasks"]).reset_index()
+    facts = {name: getattr(refitted, name) for name in ("nobs", "llf", "df", "aic", "bic", "converged", "cov_type")}
+    return {"table": _frame_to_r(table), "coefficients": _frame_to_r(refitted.params), "fit": facts}
+
+
+def _bootstrap_parts(found):
+    return {"coefficients": _frame_to_r(found.results.params), "errors": _frame_to_r(found.bse),
+            "selected": _frame_to_r(found.selection_frequency), "tied": _frame_to_r(found.fusion_frequency),
+            "samples": _named_array(found.samples, found.results.model)}
+
+
+def _named_array(values, model):
+    """Coefficients of many fits, an R array (fits, terms, tasks) with names."""
+    source = """function(values, size, terms, tasks) array(values, size, list(NULL, terms, tasks))"""
+    return session.call_raw(source, values=values.ravel(order="F"), size=np.array(values.shape, dtype=np.int32),
+                            terms=list(map(str, model.exog_names)), tasks=list(map(str, model.endog_names)))
+
+
+# By name, because the classes live in modules that are imported only when they are needed.
+_MAKERS = {"DataFrame": _frame_to_r, "FusedLogitResults": _fit_parts, "Grid": _grid_parts, "CVResults": _cv_parts,
+           "RefitResults": _refit_parts, "BootstrapResults": _bootstrap_parts}

@@ -5,30 +5,35 @@ values, and hands back plain Python values; no R object and no rpy2 converter le
 this module except through ``call_raw``.
 
 - R starts at the first call, never at import: ``--vanilla``, so that no profile and no
-  saved workspace of the working directory leaks in, and with one BLAS thread.
-- ``.rlib`` of the project, ``.rlib`` of the working directory and the folders in
-  ``$FUSEDLR_RLIB`` come first on R's library path.
+  saved workspace of the user or of the working directory leaks in, and with one BLAS thread.
+- Sources are read in a namespace, so that no name in the user's workspace changes what they do.
+  Packages are loaded, not attached: first from the folders in ``$FUSEDLR_RLIB``, then from
+  ``.rlib`` of the project, then from R's own libraries, whose list stays as it is.
 - What R prints goes to the logger ``fusedlr.r``. R's warnings become ``RWarning``, R's
   errors ``RError``, both in R's own words. Ctrl-C stops R first and Python then.
 - R lives in the main thread. Other threads are refused, because R would crash.
 - A process forked from one with a live R gets a copy that works (R's own ``mclapply``
   does the same), unless the fork happened in the middle of a call or in another thread:
   then it is refused. Spawned processes start an R of their own.
-- An R that somebody started before through rpy2 is used as it is.
+- R's temporary folder goes with the process, by SIGTERM too.
+- An R that somebody started before through rpy2 is used as it is. An R that has started Python by
+  itself, through reticulate, is refused: it would run code of Python without Python's lock.
 """
 
 import atexit
 import logging
 import multiprocessing.util
 import os
+import shutil
 import signal
+import sys
 import threading
 import warnings
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
+from fusedlr.r.values import named_list, to_python, to_r
 
 __all__ = ["RError", "RMissingError", "RWarning", "call", "call_raw", "has_package", "versions"]
 
@@ -94,7 +99,7 @@ def call(function, packages=(), **arguments):
     function : str
         Source of an R function.
     packages : sequence of str
-        R packages to attach first.
+        R packages to load first; name their functions in full, ``package::function``.
     **arguments
         None, numbers, strings, arrays of numbers (1 or 2 dimensions), lists of
         strings, or dicts of these (named lists).
@@ -106,7 +111,7 @@ def call(function, packages=(), **arguments):
         strings as lists (NA as None), named lists as dicts, other lists as lists.
         A factor is refused: turn it into codes or strings in R.
     """
-    return _to_python(call_raw(function, packages, **arguments))
+    return to_python(call_raw(function, packages, **arguments))
 
 
 def call_raw(function, packages=(), **arguments):
@@ -114,8 +119,8 @@ def call_raw(function, packages=(), **arguments):
     rinterface = _running()
     with _console_to_logger(), _interrupts_to_r(), _one_call():
         for package in packages:
-            _attach(package)
-        named = _named_list({name: _to_r(value) for name, value in arguments.items()})
+            _load(package)
+        named = named_list({name: to_r(value) for name, value in arguments.items()})
         outcome = _state.guard(_evaluated(function), named)
     return _checked(rinterface, outcome)
 
@@ -123,17 +128,18 @@ def call_raw(function, packages=(), **arguments):
 def has_package(name):
     """Whether R is here and has a package of this name."""
     try:
-        return bool(call("function(name) requireNamespace(name, quietly = TRUE)", name=name)[0])
+        call("function() NULL", packages=[name])
     except RMissingError:
         return False
+    return True
 
 
 def versions(*packages):
     """Versions of R, rpy2 and R packages, as a dict of str."""
     from importlib.metadata import version
 
-    found = call("function(names) vapply(names, function(p) as.character(packageDescription(p)$Version), '')",
-                 names=list(packages))
+    found = call("function(names) vapply(names, function(name) getNamespaceInfo(name, 'spec')[['version']], '')",
+                 packages=packages, names=list(packages))
     r_version = call("function() paste(R.version$major, R.version$minor, sep = '.')")[0]
     return {"R": r_version, "rpy2": version("rpy2"), **dict(zip(packages, found))}
 
@@ -145,6 +151,9 @@ def _running():
     if threading.current_thread() is not threading.main_thread():
         raise RError(f"R runs in the main thread only, and this call comes from thread "
                      f"{threading.current_thread().name!r}: use processes instead of threads")
+    if "rpycall" in sys.modules:
+        raise RError("this Python runs inside of R, through reticulate, and cannot call that R safely: use R's own ada "
+                     "and glmnet there")
     if _state.rinterface is None:
         _start()
     return _state.rinterface
@@ -153,7 +162,7 @@ def _running():
 def _start():
     handler = signal.getsignal(signal.SIGINT)
     try:
-        with _single_blas_thread():
+        with _clean_environment():
             _state.rinterface = _initialised()
     finally:
         if handler is not None:
@@ -162,7 +171,7 @@ def _start():
     os.register_at_fork(after_in_child=_after_fork)
     with _console_to_logger():
         _state.guard = _evaluated(_GUARD)
-    call_raw("function(folders) .libPaths(c(folders, .libPaths()))", folders=_library_folders())
+    _remove_temporary_folder_at_sigterm(call("function() tempdir()")[0])
 
 
 def _initialised():
@@ -191,6 +200,20 @@ def _remove_temporary_folder_at_exit(end):
     if multiprocessing.parent_process() is not None:
         # A worker process leaves without running what atexit knows.
         multiprocessing.util.Finalize(None, end, args=(0,), exitpriority=1)
+
+
+def _remove_temporary_folder_at_sigterm(folder):
+    """Remove R's folder before the process ends by SIGTERM, unless the user handles that signal."""
+    owner = os.getpid()
+
+    def leave(signum, frame):
+        if os.getpid() == owner:  # a forked child has its parent's folder
+            shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(signum, signal.SIG_DFL)
+        signal.raise_signal(signum)
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
 
 
 def _after_fork():
@@ -237,15 +260,24 @@ def _interrupts_to_r():
 
 
 @contextmanager
-def _single_blas_thread():
-    """Let a BLAS that is loaded with R read that it has one thread, unless the user said otherwise."""
-    added = [name for name in _THREAD_VARIABLES if name not in os.environ]
-    os.environ.update(dict.fromkeys(added, "1"))
+def _clean_environment():
+    """Let R start without the user's profile and with one BLAS thread; afterwards only ``R_HOME`` is left of it.
+
+    Newer releases of rpy2 ask an R of their own for its environment: a faulty profile would stop it, and it
+    warns that R has its own idea of a variable such as ``LD_LIBRARY_PATH``.
+    """
+    before = dict(os.environ)
+    os.environ.update(R_PROFILE_USER="", R_ENVIRON_USER="")
+    for name in _THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Environment variable .* redefined by R")
+            yield
     finally:
-        for name in added:
-            os.environ.pop(name, None)
+        for name in set(os.environ) - set(before) - {"R_HOME"}:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager
@@ -283,25 +315,22 @@ class _Lines:
 def _library_folders():
     named = os.environ.get("FUSEDLR_RLIB", "").split(os.pathsep)
     project = Path(__file__).resolve().parents[2] / ".rlib"
-    folders = [*(Path(name) for name in named if name), Path.cwd() / ".rlib", project]
+    folders = [*(Path(name) for name in named if name), project]
     return [str(folder.resolve()) for folder in folders if folder.is_dir()]
 
 
-def _attach(package):
-    found = _state.guard(_evaluated("""
-        function(name) {
-            found <- requireNamespace(name, quietly = TRUE)
-            if (found) suppressPackageStartupMessages(library(name, character.only = TRUE))
-            found
-        }"""), _named_list({"name": _to_r(package)}))
-    if not _checked(_state.rinterface, found)[0]:
+def _load(package):
+    source = "function(name, folders) requireNamespace(name, lib.loc = c(folders, .libPaths()), quietly = TRUE)"
+    arguments = {"name": to_r(package), "folders": to_r(_library_folders())}
+    if not _checked(_state.rinterface, _state.guard(_evaluated(source), named_list(arguments)))[0]:
         raise RMissingError(f"R's package {package!r} is not installed: run make setup")
 
 
 @lru_cache(maxsize=None)
 def _evaluated(source):
+    """The R function of a source. It sees R's own functions before any of the user's that has the same name."""
     try:
-        return _state.rinterface.evalr(source)
+        return _state.rinterface.evalr(f"base::local({source}, base::new.env(parent = base::asNamespace('stats')))")
     except Exception as error:
         raise RError(f"R cannot read this source: {error}") from error
 
@@ -318,70 +347,3 @@ def _checked(rinterface, outcome):
         where = parts["where"][0]
         raise RError(f"R stopped{f' in {where}()' if where else ''}: {parts['message'][0].strip()}")
     return parts.get("value", rinterface.NULL)
-
-
-def _to_r(value):
-    rinterface = _state.rinterface
-    if value is None:
-        return rinterface.NULL
-    if isinstance(value, dict):
-        return _named_list({name: _to_r(item) for name, item in value.items()})
-    if isinstance(value, (bool, np.bool_)):
-        return rinterface.BoolSexpVector([bool(value)])
-    if isinstance(value, (int, np.integer)):
-        return rinterface.IntSexpVector([int(value)])
-    if isinstance(value, str):
-        return rinterface.StrSexpVector([value])
-    if isinstance(value, rinterface.Sexp):
-        return value
-    return _vector_to_r(value)
-
-
-def _vector_to_r(values):
-    rinterface = _state.rinterface
-    if isinstance(values, (list, tuple)) and all(item is None or isinstance(item, str) for item in values):
-        return rinterface.StrSexpVector([rinterface.NA_Character if item is None else item for item in values])
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf" or array.ndim > 2:
-        raise TypeError(f"R takes numbers, strings and arrays of up to two dimensions, found {type(values).__name__}")
-    if array.dtype.kind == "f" or array.dtype.itemsize > 4 or array.dtype.kind == "u":
-        kind, dtype = rinterface.FloatSexpVector, np.float64
-    else:
-        kind, dtype = rinterface.IntSexpVector, np.int32
-    vector = kind.from_memoryview(memoryview(np.ascontiguousarray(array.ravel(order="F"), dtype=dtype)))
-    if array.ndim == 2:
-        vector.do_slot_assign("dim", rinterface.IntSexpVector(array.shape))
-    return vector
-
-
-def _named_list(items):
-    rinterface = _state.rinterface
-    vector = rinterface.ListSexpVector(list(items.values()))
-    vector.do_slot_assign("names", rinterface.StrSexpVector(list(items)))
-    return vector
-
-
-def _to_python(value):
-    rinterface = _state.rinterface
-    if value.rid == rinterface.NULL.rid:
-        return None
-    if isinstance(value, rinterface.ListSexpVector):
-        items = [_to_python(item) for item in value]
-        return items if value.names.rid == rinterface.NULL.rid else dict(zip(value.names, items))
-    if isinstance(value, rinterface.StrSexpVector):
-        return [None if item is rinterface.NA_Character else str(item) for item in value]
-    if "levels" in tuple(value.list_attrs()):
-        raise TypeError("a factor must be turned into codes or strings in R before it comes to Python")
-    return _numbers(value)
-
-
-def _numbers(vector):
-    """A numeric or logical R vector as an array of its own memory."""
-    rinterface = _state.rinterface
-    array = np.array(vector.memoryview(), order="F")
-    if isinstance(vector, rinterface.FloatSexpVector):
-        return array
-    missing = array == np.iinfo(np.int32).min
-    if missing.any():
-        return np.where(missing, np.nan, array)
-    return array.astype(bool) if isinstance(vector, rinterface.BoolSexpVector) else array

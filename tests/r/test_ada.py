@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fusedlr.r import session
@@ -112,6 +113,31 @@ def test_random_numbers_of_the_user_s_r_are_left_as_they_were():
     np.testing.assert_array_equal(session.call("function() runif(2)"), expected)
 
 
+def test_an_old_kind_of_random_numbers_comes_back_without_a_warning():
+    X, Y, X_new = simulated(40)
+    session.call("function() suppressWarnings(RNGkind(sample.kind = 'Rounding'))")
+    boost(X, Y, X_new, seed=1, iterations=5)
+    assert session.call("function() RNGkind()")[2] == "Rounding"
+    session.call("function() RNGkind('default', 'default', 'default')")
+
+
+def test_columns_of_new_rows_are_found_by_name():
+    X, Y, X_new = simulated(60, n_features=4)
+    names = list("abcd")
+    frame, new = pd.DataFrame(X, columns=names), pd.DataFrame(X_new, columns=names)
+    new = new.assign(other=1.0)[["d", "b", "other", "a", "c"]]
+    np.testing.assert_array_equal(boost(frame, Y, new, seed=3, iterations=10).margins,
+                                  boost(X, Y, X_new, seed=3, iterations=10).margins)
+    with pytest.raises(ValueError, match=r"X_new must have the columns of X, missing are .'c'."):
+        boost(frame, Y, new.drop(columns="c"), seed=3)
+
+
+def test_whole_numbers_of_r_are_whole_numbers():
+    X, Y, X_new = simulated(60)
+    np.testing.assert_array_equal(boost(X, Y, X_new, seed=3.0, iterations=10.0, control={"maxdepth": 2.0}).margins,
+                                  boost(X, Y, X_new, seed=3, iterations=10, control={"maxdepth": 2}).margins)
+
+
 def test_a_task_does_not_depend_on_the_tasks_beside_it():
     X, Y, X_new = simulated(60)
     alone = boost(X, Y[:, 0], X_new, seed=2, iterations=20).margins
@@ -155,17 +181,44 @@ def test_smaller_trees_split_where_the_default_does_not():
 
 @pytest.mark.parametrize("change, word", [
     ({"X": [[1.0], [np.nan]]}, "X must be finite"),
+    ({"X": "a"}, "X must hold numbers"),
+    ({"X": [["a"], ["b"]]}, "X must hold numbers"),
+    ({"X": np.ma.masked_greater([[1.0], [2.0]], 1)}, "X must not be masked"),
     ({"Y": [[0.0], [2.0]]}, "Y must hold 0, 1 or nan"),
+    ({"Y": [["a"], ["b"]]}, "Y must hold numbers"),
     ({"Y": [[np.nan], [np.nan]]}, "observed label"),
     ({"Y": [[0.0], [1.0], [1.0]]}, "one row for each of the 2 rows"),
     ({}, "bags of at least 2 rows"),
     ({"X_new": [[1.0, 2.0]]}, "X_new must have the 1 columns"),
+    ({"X_new": None}, "X_new must hold numbers"),
     ({"seed": -1}, "seed must be"),
+    ({"seed": "a"}, "seed must be"),
     ({"iterations": 0}, "iterations must be"),
+    ({"iterations": 2.5}, "iterations must be"),
+    ({"nu": "a"}, "nu must be"),
+    ({"nu": np.inf}, "nu must be finite"),
     ({"bag_frac": 2}, "bag_frac must lie"),
+    ({"bag_frac": None}, "bag_frac must be"),
+    ({"control": 5}, "control must be a dict"),
     ({"control": {"cpp": 1}}, "rpart.control, found .'cpp'."),
+    ({"control": {"cp": np.nan}}, "control..cp.. must be finite"),
+    ({"control": {"cp": "a"}}, "control..cp.. must be a number"),
+    ({"control": {"minbucket": -1}}, "control..minbucket.. must be from 0"),
+    ({"control": {"maxdepth": 31}}, "control..maxdepth.. must be from 1 to 30"),
+    ({"control": {"xval": 2**40}}, "control..xval.. must be from"),
+    ({"control": {"usesurrogate": [1]}}, "control..usesurrogate.. must be a whole number"),
 ])
 def test_bad_input_is_told_in_words(change, word):
     good = {"X": [[1.0], [2.0]], "Y": [[0.0], [1.0]], "X_new": [[1.0]], "seed": 1}
-    with pytest.raises(ValueError, match=word):
+    with pytest.raises((TypeError, ValueError), match=word):
         boost(**{**good, **change})
+
+
+@pytest.mark.parametrize("control", [
+    {"maxcompete": 1000, "maxsurrogate": 1000, "xval": 1000},
+    {"minsplit": 0, "minbucket": 0, "cp": -1, "maxdepth": 1},
+    {"minsplit": 10**6},
+])
+def test_the_ends_of_what_is_allowed_do_not_crash_r(control):
+    X, Y, X_new = simulated(40, n_features=3)
+    assert np.isfinite(boost(X, Y, X_new, seed=1, iterations=3, control=control).margins).all()

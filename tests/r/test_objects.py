@@ -130,3 +130,84 @@ def test_a_fit_in_r_has_the_numbers_of_the_fit(results):
 def test_sending_to_r_leaves_the_handler_of_ctrl_c(results):
     to_r(results)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_frame_without_rows_or_columns_comes():
+    empty = from_r(session.call_raw("function() airquality[0, ]"))
+    assert empty.shape == (0, 6) and list(empty.columns)[0] == "Ozone"
+    kinds = from_r(session.call_raw("""function() {
+        data.frame(a = character(), f = factor(), l = logical(), d = as.Date(character()))
+    }"""))
+    assert kinds.shape == (0, 4)
+    assert from_r(session.call_raw("function() data.frame(row.names = 1:3)")).shape == (3, 0)
+
+
+def test_na_as_a_level_is_missing():
+    frame = from_r(session.call_raw("function() data.frame(f = addNA(factor(c('a', NA, 'b'))))"))
+    assert frame["f"].isna().tolist() == [False, True, False] and list(frame["f"].cat.categories) == ["a", "b"]
+
+
+def test_columns_with_words_beside_their_numbers_are_refused():
+    with pytest.raises(RError, match="haven_labelled has words beside its numbers; choose by haven::as_factor"):
+        from_r(session.call_raw("""function() {
+            labelled <- structure(c(1, 2), labels = c(a = 1), class = "haven_labelled")
+            structure(list(f = labelled), class = "data.frame", row.names = 1:2)
+        }"""))
+
+
+def test_dates_go_to_r_and_come_back_in_utc():
+    naive = pd.Series(pd.to_datetime(["2020-01-01 12:00", None, "1969-07-20 20:17"]))
+    aware = naive.dt.tz_localize("UTC").dt.tz_convert("Europe/Vienna")
+    frame = to_r(pd.DataFrame({"naive": naive, "aware": aware}))
+    assert session.call("function(x) format(x$naive)", x=frame) == ["2020-01-01 12:00:00", None, "1969-07-20 20:17:00"]
+    back = from_r(frame)
+    pd.testing.assert_series_equal(back["naive"], naive, check_names=False, check_dtype=False)
+    pd.testing.assert_series_equal(back["aware"], naive, check_names=False, check_dtype=False)
+
+
+@pytest.mark.parametrize("frame, word", [
+    (pd.DataFrame({"a": [1, 2]}, index=["x", "x"]), "results: row names of R must differ, found 'x' twice"),
+    (pd.DataFrame({"a": pd.to_timedelta([1, 2], "s")}), "results: column 'a' of type timedelta64"),
+    (pd.DataFrame({"a": [1j]}), "results: column 'a' of type complex128"),
+    (5, "results must be a fit, Grid, CVResults"),
+    (None, "results must be a fit"),
+])
+def test_what_cannot_go_to_r_is_refused_by_name(frame, word):
+    with pytest.raises((TypeError, ValueError), match=word):
+        to_r(frame)
+
+
+@pytest.mark.parametrize("data_frame", [5, None, pd.DataFrame({"a": [1]})])
+def test_what_cannot_come_from_r_is_refused_by_name(data_frame):
+    with pytest.raises(TypeError, match="data_frame must be a data.frame of rpy2 or the name of one"):
+        from_r(data_frame)
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.exceptions.GridEdgeWarning")
+def test_a_grid_and_a_choice_of_penalties_go_to_r(results):
+    model = results.model
+    grid = model.fit_grid(l1=[2.0, 1.0], l2=[0.1], fusion=[0.0, 1.0])
+    there = to_r(grid)
+    back = session.call("function(x) list(x$coefficients[2, 'x', 'above3'], x$table$fusion, dim(x$coefficients))",
+                        x=there)
+    assert back[0][0] == grid.params[1, 1, 2] and back[1].tolist() == [0, 1, 0, 1] and back[2].tolist() == [4, 3, 3]
+    cv = model.fit_cv(folds=3, l1=[2.0, 1.0], l2=[0.1], fusion=[0.0, 1.0], progress=False)
+    back = session.call("function(x) list(x$chosen, x$table$mean, as.matrix(x$fit$coefficients))", x=to_r(cv))
+    assert back[0][0] == cv.chosen + 1
+    np.testing.assert_array_equal(back[1], cv.table["mean"])
+    np.testing.assert_array_equal(back[2], cv.results.params)
+
+
+def test_a_refit_and_a_bootstrap_go_to_r(results):
+    refitted = results.refit()
+    back = session.call("function(x) list(x$table$coef, as.matrix(x$coefficients), x$fit$llf)", x=to_r(refitted))
+    np.testing.assert_array_equal(back[0], refitted.table()["coef"])
+    np.testing.assert_array_equal(back[1], refitted.params)
+    assert back[2][0] == refitted.llf
+    boot = results.bootstrap(n=4, seed=1, progress=False)
+    back = session.call("""function(x) {
+        list(dim(x$samples), x$samples[2, "age", 1], as.matrix(x$tied), as.matrix(x$errors))
+    }""", x=to_r(boot))
+    assert back[0].tolist() == [4, 3, 3] and back[1][0] == boot.samples[1, 2, 0]
+    np.testing.assert_array_equal(back[2], boot.fusion_frequency)
+    np.testing.assert_array_equal(back[3], boot.bse)

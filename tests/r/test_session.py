@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fusedlr.r import RError, RMissingError, RWarning, session
+from fusedlr.objective import Data, Penalty
+from fusedlr.r import RError, RMissingError, RWarning, boost, from_r, glmnet, session
 
 pytestmark = pytest.mark.r
 
@@ -117,12 +118,89 @@ def test_profile_and_workspace_of_the_folder_are_not_read(in_new_process, tmp_pa
     assert (code, out) == (0, "[] [7 0]\n"), err
 
 
-def test_libraries_of_the_project_come_first(in_new_process, tmp_path):
+def test_packages_come_from_the_project_and_never_from_the_working_directory(in_new_process, tmp_path):
     (tmp_path / ".rlib").mkdir()
-    code, out, err = in_new_process("from fusedlr.r import session; print(session.call('function() .libPaths()'))",
-                                    FUSEDLR_RLIB=str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    code, out, err = in_new_process("from fusedlr.r import session; print(*session._library_folders(), sep='\\n')",
+                                    FUSEDLR_RLIB=str(tmp_path / "mine"))
     assert code == 0, err
-    assert out.startswith(f"['{tmp_path.resolve()}', '{tmp_path.resolve() / '.rlib'}'")
+    first, *others = out.split("\n")
+    assert first == str((tmp_path / "mine").resolve())
+    assert not any(folder.startswith(str(tmp_path.resolve())) for folder in others)
+
+
+def test_packages_are_loaded_without_a_trace_in_the_user_s_r():
+    look = "function() list(search(), .libPaths(), ls(globalenv()))"
+    before = session.call(look)
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    boost(X, X[:, 0] > 0, X, seed=1, iterations=2)
+    glmnet.elastic_net(Data.from_arrays(X, X[:, 0] > 0.3), Penalty.from_values(1, 0.5, 0, 2))
+    assert session.call(look) == before
+
+
+def test_names_in_the_user_s_workspace_change_nothing():
+    X = np.random.default_rng(1).normal(size=(60, 3))
+    margins = boost(X, X[:, 0] > 0, X, seed=1, iterations=5).margins
+    names = ["predict", "local", "c", "set.seed", "list", "as.numeric", "data.frame", "tryCatch"]
+    session.call("""function(names) {
+        for (name in names) assign(name, function(...) stop("the user's own"), globalenv())
+    }""", names=names)
+    try:
+        np.testing.assert_array_equal(boost(X, X[:, 0] > 0, X, seed=1, iterations=5).margins, margins)
+        assert from_r("airquality").shape == (153, 6)
+    finally:
+        session.call("function(names) rm(list = names, envir = globalenv())", names=names)
+
+
+def test_a_faulty_profile_and_paths_of_a_cluster_do_not_stop_r(in_new_process, tmp_path):
+    faulty = tmp_path / "faulty"
+    faulty.write_text("stop('the profile is faulty')\n")
+    (tmp_path / ".Rprofile").write_text("stop('the profile is faulty')\n")
+    code, out, err = in_new_process(textwrap.dedent("""
+        import os, warnings
+        warnings.simplefilter("error")
+        before = dict(os.environ)
+        from fusedlr.r import session
+        print(session.call("function() 1 + 1")[0])
+        print({name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name)} <= {"R_HOME"})
+    """), HOME=str(tmp_path), R_PROFILE_USER=str(faulty), R_ENVIRON_USER=str(faulty), LD_LIBRARY_PATH=str(tmp_path))
+    assert (code, out) == (0, "2.0\nTrue\n"), err
+
+
+def test_sigterm_removes_the_temporary_folder(in_new_process, tmp_path):
+    code, out, err = in_new_process(textwrap.dedent("""
+        import os, signal
+        from fusedlr.r import session
+        print(os.path.isdir(session.call("function() tempdir()")[0]), flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
+    """), TMPDIR=str(tmp_path))
+    assert (code, out) == (-signal.SIGTERM, "True\n"), err
+    assert not list(tmp_path.glob("Rtmp*"))
+
+
+def test_sigterm_of_a_forked_child_leaves_the_parent_s_folder(in_new_process, tmp_path):
+    code, out, err = in_new_process(textwrap.dedent("""
+        import os, signal
+        from fusedlr.r import session
+        folder = session.call("function() tempdir()")[0]
+        child = os.fork()
+        if child == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        print(os.waitpid(child, 0)[1], os.path.isdir(folder))
+    """), TMPDIR=str(tmp_path))
+    assert (code, out) == (0, f"{int(signal.SIGTERM)} True\n"), err
+
+
+def test_names_beyond_ascii_survive_the_locale_c(in_new_process):
+    code, out, err = in_new_process(textwrap.dedent("""
+        import pandas as pd
+        from fusedlr.r import from_r, to_r
+        columns = {"gr\\xf6\\xdfe": [1.0, 2.0], "wort": ["\\xe9", None], "art": pd.Categorical(["\\xfc", "x"])}
+        frame = pd.DataFrame(columns, ["\\xe4", "b"])
+        pd.testing.assert_frame_equal(from_r(to_r(frame)), frame)
+        print("same")
+    """), LC_ALL="C", LANG="C", PYTHONUTF8="0")
+    assert (code, out) == (0, "same\n"), err
 
 
 def test_an_environment_without_r_gets_a_sentence(in_new_process):

@@ -1,0 +1,65 @@
+"""R users reach the Python package through reticulate: what arrives, what is refused, and what stays as it was."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+START = """
+library(reticulate)
+fusedlr <- import("fusedlr")
+set.seed(1)
+x <- data.frame(a = rnorm(60), b = rnorm(60))
+y <- sapply(1:3, function(k) x$a + rnorm(60) > 0)
+y[1, 1] <- NA
+"""
+
+
+def has_reticulate():
+    look = "q(status = !requireNamespace('reticulate', quietly = TRUE))"
+    return shutil.which("Rscript") is not None and subprocess.run(["Rscript", "-e", look], capture_output=True).returncode == 0
+
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not has_reticulate(), reason="R's package reticulate is not installed")]
+
+
+def lines(source):
+    """What R prints, line by line."""
+    env = {**os.environ, "RETICULATE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "FUSEDLR_RLIB": str(ROOT / ".rlib")}
+    done = subprocess.run(["Rscript", "-e", START + source], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_missing_labels_arrive_as_numbers():
+    assert lines("""
+        model <- fusedlr$FusedLogit(y * 1, x)
+        cat(is.na(model$endog[1, 1]), model$nobs, "\\n")
+    """) == ["TRUE 60 "]
+
+
+def test_formulas_and_the_whole_numbers_of_r_are_understood():
+    assert lines("""
+        d <- cbind(x, u = y[, 1] * 1, v = y[, 2] * 1)
+        model <- fusedlr$FusedLogit$from_formula("u + v ~ a + b", d)
+        cat(dim(model$fit(l1 = 1, l2 = 0, fusion = 1)$params), "\\n")
+        cv <- model$fit_cv(folds = 3, seed = 1, l1 = c(1, 2), l2 = 0, fusion = c(0, 1), progress = FALSE)
+        cat(length(unique(cv$folds)), "\\n")
+        edges <- fusedlr$FusedLogit(y * 1, x, tasks = list(c(0, 1), c(1, 2)))
+        cat(nrow(edges$tasks$edges), "\\n")
+    """) == ["3 2 ", "3 ", "2 "]
+
+
+def test_r_is_not_called_from_the_python_inside_of_it():
+    assert lines("""
+        r <- import("fusedlr.r")
+        set.seed(3)
+        before <- list(.Random.seed, search(), .libPaths())
+        for (call in list(function() r$boost(as.matrix(x), y[, 2] * 1, as.matrix(x), seed = 1), function() r$from_r("x")))
+            cat(grepl("inside of R, through reticulate", tryCatch(call(), error = conditionMessage)), "\\n")
+        cat(identical(list(.Random.seed, search(), .libPaths()), before), "\\n")
+    """) == ["TRUE ", "TRUE ", "TRUE "]
