@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from fusedlr.objective import gap_scale, objective
+from fusedlr.objective import gap_unit, objective
 
 __all__ = ["Part", "cpu_seconds", "interleaved", "markdown", "number", "ratio", "spread", "suboptimality"]
 
@@ -76,7 +76,7 @@ def ratio(rounds, slow, fast, name="ratio"):
 
 def suboptimality(model, penalty, params, best):
     """How far the objective is above the best value known, on the scale of the duality gap."""
-    return (objective(model.data, params, penalty, model.tasks) - best) / gap_scale(model.data, best)
+    return (objective(model.data, params, penalty, model.tasks) - best) / gap_unit(model.data, best)
 
 
 def number(value):

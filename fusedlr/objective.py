@@ -26,8 +26,9 @@ import numpy as np
 
 from .tasks import TaskGraph
 
-__all__ = ["Data", "Penalty", "Solution", "gradient", "linear_predictor", "loss", "loss_derivatives", "objective",
-           "penalty_value", "pointwise_curvature", "pointwise_loss", "sigmoid", "gap_scale"]
+__all__ = ["Data", "Penalty", "Solution", "gap_unit", "gradient", "linear_predictor", "loss", "loss_derivatives",
+           "objective",
+           "penalty_value", "pointwise_curvature", "pointwise_loss", "sigmoid"]
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def objective(data: Data, params: np.ndarray, penalty: Penalty, tasks: TaskGraph
     return loss(data, linear_predictor(data, params)) + penalty_value(params, penalty, tasks)
 
 
-def gap_scale(data: Data, value: float) -> float:
+def gap_unit(data: Data, value: float) -> float:
     """What an absolute duality gap is divided by to make it relative.
 
     The objective itself; but at least a thousandth of the loss of all-zero

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fusedlr.objective import (Data, Penalty, gap_scale, gradient, linear_predictor, loss, loss_derivatives, objective,
+from fusedlr.objective import (Data, Penalty, gap_unit, gradient, linear_predictor, loss, loss_derivatives, objective,
                                penalty_value)
 from fusedlr.tasks import TaskGraph
 
@@ -121,5 +121,5 @@ def test_one_label_column_is_one_task():
 
 def test_the_scale_of_the_gap_has_a_floor():
     data = Data.from_arrays([[1.0], [2.0]], [0.0, 1.0])
-    assert gap_scale(data, 5.0) == 5.0
-    assert gap_scale(data, 0.0) == pytest.approx(1e-3 * 2 * math.log(2))
+    assert gap_unit(data, 5.0) == 5.0
+    assert gap_unit(data, 0.0) == pytest.approx(1e-3 * 2 * math.log(2))

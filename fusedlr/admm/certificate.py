@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..objective import gap_scale, gradient, linear_predictor, loss_derivatives, objective
+from ..objective import gap_unit, gradient, linear_predictor, loss_derivatives, objective
 from .zeta_update import soft, sum_at_tasks
 
 __all__ = ["Certificate", "certificate", "margins_grow", "recedes"]
@@ -32,7 +32,7 @@ def certificate(data, penalty, tasks, params, pull):
     value = objective(data, params, penalty, tasks)
     carried = sum_at_tasks(tasks, pull).T
     dual = max(_dual_value(data, penalty, carried, params, linear), 0.0)
-    return Certificate(params, value, (value - dual) / gap_scale(data, value), data.signs * linear)
+    return Certificate(params, value, (value - dual) / gap_unit(data, value), data.signs * linear)
 
 
 def _dual_value(data, penalty, carried, params, linear):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from ..objective import Penalty, gap_scale, gradient, linear_predictor, loss_derivatives, objective
+from ..objective import Penalty, gap_unit, gradient, linear_predictor, loss_derivatives, objective
 from ..problem import Problem
 from ..tasks import TaskGraph
 from .dual import attempts, dual_point, meet, polish, sum_groups
@@ -29,7 +29,7 @@ class Certificate:
     gap : float
         ``objective - dual``, an upper bound on how far the objective is above its minimum.
     relative_gap : float
-        ``gap`` divided by ``objective.gap_scale``.
+        ``gap`` divided by ``objective.gap_unit``.
     kkt : float
         Largest distance over rows from 0 to the subdifferential.
     kind : str
@@ -68,7 +68,7 @@ def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certifica
     found = [bound for bound in bounds if bound is not None]
     dual = max([0.0, *found])
     return Certificate(objective=value, dual=dual, gap=value - dual,
-                       relative_gap=(value - dual) / gap_scale(data, value),
+                       relative_gap=(value - dual) / gap_unit(data, value),
                        kkt=kkt_violation(params, slopes, penalty, tasks), kind="gap" if found else "kkt")
 
 
