@@ -166,7 +166,7 @@ def _real(name: str, value: Any, way_out: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        return np.inf if value > 0 else -np.inf
+        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
 
 
 def _is_hashable(value: Any) -> bool:

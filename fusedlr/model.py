@@ -351,16 +351,16 @@ class FusedLogit:
         """
         method = checks.word("method", method, ("newton", "admm"))
         exactly = tol is None and method == "newton"
-        tol, limit = _stopping(1e-6 if tol is None else tol, max_iter)
+        wanted, limit = _stopping(1e-6 if tol is None else tol, max_iter)
         penalty = self.penalty(l1, l2, fusion)
         _warn_one_class(self)
         if exactly:
-            tol, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
+            wanted, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
         else:
             solve: Any = solve_newton if method == "newton" else solve_admm
-            solution = solve(self.problem, penalty, tol=tol, **limit)
-        _warn_status(solution, tol)
-        return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, tol)
+            solution = solve(self.problem, penalty, tol=wanted, **limit)
+        _warn_status(solution, wanted)
+        return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
                  progress: bool = False) -> Grid:
