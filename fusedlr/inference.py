@@ -209,7 +209,7 @@ class RefitResults:
         return f"<RefitResults: {self.df} values, llf {self.llf:.6g}, conditional on selection>"
 
 
-def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
+def bootstrap(results, n=200, seed=0, n_jobs=None, progress=True):
     """Repeat a penalized fit on resampled rows, at the same penalties.
 
     Rows are drawn with replacement and keep the labels of all their tasks. A weight is a
@@ -223,8 +223,8 @@ def bootstrap(results, n=200, seed=0, n_jobs=1, progress=True):
     seed : int
         Each resample has its own stream drawn from it, so neither ``n_jobs`` nor a
         larger ``n`` changes the first resamples.
-    n_jobs : int
-        Number of processes.
+    n_jobs : int, optional
+        Number of threads, one for each core where left out; the numbers do not depend on it.
     progress : bool
         Show a bar on a terminal.
 

@@ -384,7 +384,7 @@ class FusedLogit:
         return Grid(self, l1, l2, fusion, tol=tol, progress=progress, **limit)
 
     def fit_cv(self, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
-               l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int = 1,
+               l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int | None = None,
                progress: bool = True) -> CVResults:
         """Choose the penalties by cross-validation or an information criterion, and fit there.
 
@@ -404,8 +404,8 @@ class FusedLogit:
             Cross-validation, or an information criterion of the fits on all rows.
         tol : float
             Relative duality gap of every fit.
-        n_jobs : int
-            Number of processes; the numbers do not depend on it.
+        n_jobs : int, optional
+            Number of threads, one for each core where left out; the numbers do not depend on it.
         progress : bool
             Show a progress bar on a terminal where tqdm is installed.
 

@@ -326,7 +326,7 @@ class FusedLogitResults:
         """
         return refit(self, cov_type)
 
-    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int = 1, progress: bool = True) -> BootstrapResults:
+    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int | None = None, progress: bool = True) -> BootstrapResults:
         """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
 
         Parameters
@@ -334,8 +334,8 @@ class FusedLogitResults:
         n : int
             Number of resamples.
         seed : int
-        n_jobs : int
-            Processes to use; the numbers do not depend on it.
+        n_jobs : int, optional
+            Number of threads, one for each core where left out; the numbers do not depend on it.
         progress : bool
             Show a progress bar, on a terminal where tqdm is installed.
 

@@ -74,7 +74,7 @@ def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
 
 
 def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
-           l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int = 1,
+           l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int | None = None,
            progress: bool = True) -> CVResults:
     """Choose the penalties of a model from its own data, and fit it there.
 
@@ -98,8 +98,8 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
         needs no folds.
     tol : float
         Relative duality gap of every fit.
-    n_jobs : int
-        Number of processes, one fold at a time each; the numbers do not depend on it.
+    n_jobs : int, optional
+        Number of threads, one for each core where left out; the numbers do not depend on it.
     progress : bool
         Show a bar on a terminal.
 

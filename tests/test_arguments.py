@@ -129,7 +129,7 @@ TAKES = {
     "remove_data": {"true"}, "formula": {"true"}, "rows": {"empty list", "a series of other rows", "a short series"},
     "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "seed": {"huge"}, "i": {"minus one"},
     "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
-    "features": {"huge"}, "n_jobs": {"minus one"},
+    "features": {"huge"}, "n_jobs": {"None", "minus one"},
 }
 TAKES_HERE = {
     ("FusedLogit.fit_grid", "l1"): {"a short series"},

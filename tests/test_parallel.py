@@ -1,4 +1,4 @@
-"""Many items in one or several processes."""
+"""Many items in one or several threads."""
 
 import functools
 import os
@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from fusedlr import parallel
+from fusedlr import FusedLogit, parallel
 
 
 def square_root(shared, item):
@@ -19,7 +19,7 @@ def square_root(shared, item):
     return shared + np.sqrt(item)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, 2, None, -1])
 def test_values_come_in_the_order_of_the_items(n_jobs):
     values = parallel.run(functools.partial(square_root, 1.0), range(7), n_jobs=n_jobs)
     assert values == [1.0 + np.sqrt(i) for i in range(7)]
@@ -31,23 +31,18 @@ def test_an_error_in_a_worker_comes_back_as_it_is(n_jobs):
         parallel.run(functools.partial(square_root, 0.0), [1, 4, -4, 9], n_jobs=n_jobs)
 
 
-def test_a_killed_worker_is_reported_with_the_way_out():
-    with pytest.raises(RuntimeError, match="n_jobs=1 needs none of this"):
-        parallel.run(os._exit, [3, 3], n_jobs=2)
-
-
 def test_no_items_give_an_empty_list():
     assert parallel.run(square_root, [], n_jobs=4) == []
 
 
-@pytest.mark.parametrize("n_jobs", [0, -2, 1.5, "2", True, None])
+@pytest.mark.parametrize("n_jobs", [0, -2, 1.5, "2", True, 10**9])
 def test_a_senseless_number_of_jobs_is_refused(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be a positive whole number"):
+    with pytest.raises((TypeError, ValueError), match="n_jobs must be"):
         parallel.run(square_root, [1], n_jobs=n_jobs)
 
 
 def test_all_cores_are_those_this_process_may_use():
-    assert parallel._checked_jobs(-1) == len(os.sched_getaffinity(0))
+    assert parallel._checked_jobs(-1) == parallel._checked_jobs(None) == len(os.sched_getaffinity(0))
 
 
 def test_no_bar_away_from_a_terminal(capsys):
@@ -61,47 +56,45 @@ def test_a_bar_on_a_terminal(monkeypatch):
     monkeypatch.setattr(parallel, "_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys.stderr, "write", written.append)
-    assert parallel.run(functools.partial(square_root, 0.0), [1, 4], description="folds") == [1.0, 2.0]
+    assert parallel.run(functools.partial(square_root, 0.0), [1, 4], n_jobs=1, description="folds") == [1.0, 2.0]
     assert "folds" in "".join(written)
 
 
-SLEEPER = """
-import pathlib, sys, time
-from fusedlr import parallel
-
-def nap(path):
-    pathlib.Path(path).touch()
-    time.sleep(60)
-
-if __name__ == "__main__":
-    parallel.run(nap, sys.argv[1:], n_jobs=2)
+LONG = """
+import numpy as np
+import sys
+from fusedlr import FusedLogit
+rng = np.random.default_rng(1)
+model = FusedLogit(rng.integers(0, 2, (300, 6)), rng.normal(size=(300, 400)))
+print("ready", flush=True)
+model.fit_cv(n_jobs=2, tol=1e-12)
 """
 
 
-def test_ctrl_c_ends_parent_and_workers_at_once(tmp_path):
-    script, beds = tmp_path / "sleeper.py", [tmp_path / "one", tmp_path / "two"]
-    script.write_text(SLEEPER)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, script, *beds], start_new_session=True, stderr=subprocess.PIPE,
-                               text=True, env=environment)
-    assert wait_until(lambda: all(bed.exists() for bed in beds))
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=10)
-    assert process.returncode != 0
-    assert "KeyboardInterrupt" in errors
-    assert wait_until(lambda: not group_lives(process.pid))
+@pytest.mark.slow
+@pytest.mark.parametrize("wait", [0.3, 1.1, 2.3])
+def test_ctrl_c_ends_a_cross_validation_soon(wait):
+    process = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(wait)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
 
 
-def group_lives(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def test_after_an_error_in_one_worker_the_others_stop_and_the_next_call_works():
+    rng = np.random.default_rng(1)
+    model = FusedLogit(rng.integers(0, 2, (200, 4)), rng.normal(size=(200, 300)))
 
+    def work(item):
+        if item == "bad":
+            raise ValueError("bad item")
+        return model.fit_grid([0.01, 0.02, 0.05, 0.1], [0.0], [0.0, 0.01, 0.1], tol=1e-13)
 
-def wait_until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
+    start = time.process_time()
+    with pytest.raises(ValueError, match="bad item"):
+        parallel.run(work, ["bad", "good", "good", "good"], n_jobs=2)
+    stopped = time.process_time() - start
+    start = time.process_time()
+    assert len(parallel.run(work, ["good"], n_jobs=2)) == 1
+    assert stopped < 2 * (time.process_time() - start)

@@ -6,6 +6,8 @@ from libcpp cimport bool as cbool
 
 import numpy as np
 
+from fusedlr.parallel import Cancelled, cancelled
+
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals()  # declared without "except": the exception stays pending until the core has returned
@@ -55,14 +57,20 @@ STATUS = ("optimal", "separated", "not_converged")
 
 
 cdef cbool signal_came() noexcept nogil:
-    """Whether Ctrl-C was pressed."""
-    cdef int came
+    """Whether Ctrl-C was pressed, which only the main thread hears of, or this thread's work is no longer wanted."""
+    cdef cbool came
     with gil:
-        came = PyErr_CheckSignals()
-    return came != 0
+        came = PyErr_CheckSignals() != 0 or unwanted()
+    return came
+
+
+cdef cbool unwanted() noexcept:
+    return cancelled()
 
 
 cdef int raise_pending() except -1:
+    if cancelled():
+        raise Cancelled("the solve was stopped because its result is no longer wanted")
     return -1
 
 
