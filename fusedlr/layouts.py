@@ -16,6 +16,7 @@ _FORMULA = record({"text": TEXT, "sample": listed(_COLUMN)})
 
 _ORDERED = record({"outcome": word("ordered"), "levels": listed(LABEL), "kind": word("sequential", "cumulative"),
                    "direction": word("forward", "backward"), "categorical": FLAG})
+_SURVIVAL = record({"outcome": word("survival"), "breaks": listed(finite(0), "1+t")})
 
 MODEL = Layout(
     page={
@@ -27,7 +28,7 @@ MODEL = Layout(
         "standardize": FLAG,
         "fuse_intercepts": either(NONE, FLAG),  # before there was a choice they were fused
         "formula": either(NONE, _FORMULA),
-        "outcome": either(NONE, _ORDERED),
+        "outcome": either(NONE, _ORDERED, _SURVIVAL),
     },
     arrays={
         "scale": Array(("d",), least=5e-324),

@@ -21,7 +21,7 @@ from .likelihood import loglike
 from .limits import PenaltyLimits, penalty_limits
 from .newton import solve_newton
 from .objective import Data, Penalty, linear_predictor
-from .outcomes import Ordered, from_state
+from .outcomes import Ordered, Survival, Times, from_state, split_surv
 from .problem import Problem
 from .results import FusedLogitResults
 from .scoring import METRICS, Metric
@@ -80,7 +80,7 @@ class FusedLogit:
         The user's own labels of each task.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
-    outcome : outcomes.Ordered or None
+    outcome : outcomes.Ordered, outcomes.Survival or None
         What the tasks are about, where they are steps of one outcome.
 
     Notes
@@ -120,7 +120,7 @@ class FusedLogit:
                                      read_factors(penalty_factors, self.exog_names[1:]),
                                      checks.flag("fuse_intercepts", fuse_intercepts))
         self.formula: Formula | None = None
-        self.outcome: Ordered | None = None
+        self.outcome: Ordered | Survival | None = None
         _warn_alike(X, self.exog_names[1:])
 
     # ---- other ways to build a model --------------------------------------------------------------------------------
@@ -203,10 +203,63 @@ class FusedLogit:
         return model
 
     @classmethod
+    def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None,
+                      **kwargs: Any) -> FusedLogit:
+        """A model of the time to an event: one task for each interval, "did the event come in it?", in a chain.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            When the event came, or the row was last seen without it.
+        event : array_like of bool or 0/1, shape (n,)
+            Whether the event came; 0 where the row was censored.
+        exog : array_like, shape (n, d)
+            Features as they were at the start: none may change over time.
+        breaks : int or sequence of float
+            Ends of the intervals (0 is put in front), such as ``range(1, 13)`` for twelve
+            years; or how many intervals, with about as many events each.
+        entry : array_like, shape (n,), optional
+            From when on a row was watched (left truncation); 0 where left out.
+        **kwargs
+            The other arguments of ``FusedLogit``. With ``fuse_intercepts=False``, the default,
+            the baseline hazard is free in every interval; with True it is fused too.
+
+        Notes
+        -----
+        The coefficients are log odds ratios of the discrete hazard. An interval holds its
+        right end. A label is 1 where the event came in the interval, 0 where it was
+        survived, and missing where the row was not watched all along: it entered later,
+        ended before, or entered or was censored inside the interval. The likelihood is exact
+        for rows censored at breaks. With a large ``fusion`` effects are constant over
+        time, as in the proportional-odds hazard model; ``fusion`` decides how far to go
+        there. ``predict`` takes ``which="hazard"``, ``"survival"``, ``"incidence"`` and
+        ``"median"`` too.
+        """
+        times = Times.read(time, event, entry)
+        return cls._of(Survival.read(times, breaks), times, exog, kwargs)
+
+    @classmethod
+    def from_survival_formula(cls, formula: str, data: pd.DataFrame, breaks: Any, **kwargs: Any) -> FusedLogit:
+        """A model of the time to an event from a formula: ``"Surv(time, event) ~ age + C(site)"``.
+
+        On the left stand ``Surv(time, event)``, ``Surv(entry, time, event)``, or two or three
+        columns as ``time + event``. The other arguments are those of ``from_survival``.
+        """
+        parsed = Formula(split_surv(formula), data, calling_environment(depth=2))
+        columns = [parsed.endog.iloc[:, k] for k in range(parsed.endog.shape[1])]
+        if len(columns) not in (2, 3):
+            raise ValueError("formula must have a time and an event on its left side, as in Surv(time, event), found "
+                             f"{list(parsed.endog.columns)}")
+        times = Times.read(*columns[-2:], *columns[:-2])
+        model = cls._of(Survival.read(times, breaks), times, parsed.exog, kwargs)
+        model.formula = parsed.without_data()
+        return model
+
+    @classmethod
     def _of(cls, outcome: Any, endog: Any, exog: Any, kwargs: dict) -> FusedLogit:
         """A model of the tasks of an outcome; without pandas in it, ``endog`` has the row labels of ``exog``."""
         labels = outcome.labels(endog)
-        named = isinstance(endog, (pd.Series, pd.DataFrame))
+        named = isinstance(endog, pd.Series) or isinstance(endog, Times) and endog.index is not None
         if not named and isinstance(exog, pd.DataFrame) and len(exog) == len(labels):
             labels.index = exog.index
         model = cls(labels, exog, **kwargs)
@@ -280,9 +333,9 @@ class FusedLogit:
 
     def loglike(self, params: np.ndarray) -> float:
         """Log-likelihood at params on the solver's scale: of all tasks, or of the outcome where its tasks overlap."""
-        if self.outcome is None or self.outcome.exact:
-            return float(loglike(self.data, params).sum())
-        return self.outcome.loglike(self.data, linear_predictor(self.data, params))
+        if isinstance(self.outcome, Ordered) and not self.outcome.exact:
+            return self.outcome.loglike(self.data, linear_predictor(self.data, params))
+        return float(loglike(self.data, params).sum())
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -298,7 +351,7 @@ class FusedLogit:
     def held_out(self, endog: Any, exog: Any) -> tuple[np.ndarray, np.ndarray, pd.Index | None]:
         """Other rows as the model sees its own: features on the original scale, labels 0, 1 and NaN, row labels."""
         X, index = self.design(exog)
-        if self.outcome is not None and np.ndim(endog) == 1:
+        if isinstance(self.outcome, Ordered) and np.ndim(endog) == 1:
             endog = self.outcome.labels(endog)
         Y = read_held_out(endog, self.endog_names, self.labels)
         if len(Y) != len(X):

@@ -240,14 +240,16 @@ class FusedLogitResults:
             Probability of yes, linear predictor, or the more probable of the user's own
             two labels. Of an ordered outcome also "levels" (probability of each level),
             "level" (the most probable one) and "rank" (expected level where levels are
-            numbers, else expected position from 1).
+            numbers, else expected position from 1); of time to event "hazard", "survival",
+            "incidence" (both at the ends of the intervals) and "median" (the end of the first
+            interval that half survive at most, NaN where there is none).
         offset : array_like, shape (n,) or (n, t), optional
             0 where left out, for new rows.
 
         Returns
         -------
         DataFrame, shape (n, t)
-            A column for each level at "levels"; a Series, shape (n,), at "level" and "rank".
+            A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and "median".
         """
         outcome = self.model.outcome
         special = () if outcome is None else outcome.predictions

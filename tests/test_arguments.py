@@ -19,6 +19,7 @@ RNG = np.random.default_rng(5)
 X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "dose", "noise"])
 Y = pd.DataFrame((X[["age"]].to_numpy() + RNG.logistic(size=(40, 3)) > 0).astype(int), columns=["low", "mid", "high"])
 LEVELS = pd.Series(np.digitize(X["age"] + RNG.logistic(size=40), [-1, 1]))
+TIMES = {"time": pd.Series(RNG.exponential(size=40)), "event": pd.Series(np.arange(40) % 2), "breaks": [0.5, 2.0]}
 
 # Nothing here suits any argument, but for those that are named in TAKES.
 WRONG = {
@@ -67,6 +68,10 @@ def fit():
     return FusedLogit(Y, X).fit(1.0, 0.1, 1.0)
 
 
+def survival():
+    return FusedLogit.from_survival(**TIMES, exog=X).fit(1.0, 0.1, 1.0)
+
+
 def grid():
     return FusedLogit(Y, X).fit_grid([1.0, 3.0], [0.1], [0.5, 1.0])
 
@@ -86,6 +91,10 @@ CALLS = {
     "FusedLogit.from_ordered": (lambda: FusedLogit.from_ordered, {"endog": LEVELS, "exog": X}),
     "FusedLogit.from_ordered_formula": (lambda: FusedLogit.from_ordered_formula,
                                         {"formula": "level ~ age", "data": X.assign(level=LEVELS)}),
+    "FusedLogit.from_survival": (lambda: FusedLogit.from_survival, {**TIMES, "exog": X}),
+    "FusedLogit.from_survival_formula": (lambda: FusedLogit.from_survival_formula,
+                                         {"formula": "Surv(time, event) ~ age", "breaks": 2,
+                                          "data": X.assign(time=TIMES["time"], event=TIMES["event"])}),
     "FusedLogit.with_rows": (lambda: FusedLogit(Y, X).with_rows, {"rows": [0, 1]}),
     "FusedLogit.design": (lambda: FusedLogit(Y, X).design, {"exog": X}),
     "FusedLogit.held_out": (lambda: FusedLogit(Y, X).held_out, DATA),
@@ -115,6 +124,7 @@ CALLS = {
     "plots.cv_surface": (lambda: plots.cv_surface, {"cv": cv}),
     "plots.calibration": (lambda: plots.calibration, {"results": fit, **DATA}),
     "plots.selection_frequencies": (lambda: plots.selection_frequencies, {"bootstrap": lambda: fit().bootstrap(3)}),
+    "plots.survival_curves": (lambda: plots.survival_curves, {"results": survival, "exog": X[:4]}),
     "plots.residual_history": (lambda: plots.residual_history,
                                {"results": lambda: FusedLogit(Y, X).fit(1.0, 0.1, 1.0, method="admm", tol=1e-2)}),
 }
@@ -142,6 +152,11 @@ TAKES_HERE = {
     ("FusedLogit.fit", "tol"): OPTIONAL,
     ("FusedLogit.from_formula", "formula"): set(),
     ("FusedLogit.from_ordered_formula", "formula"): set(),
+    ("FusedLogit.from_survival_formula", "formula"): set(),
+    ("FusedLogit.from_survival", "entry"): OPTIONAL,
+    ("FusedLogit.from_survival", "breaks"): {"a short series"},
+    ("FusedLogit.from_survival_formula", "breaks"): {"a short series"},
+    ("plots.survival_curves", "labels"): OPTIONAL,
     ("FusedLogit.from_ordered", "endog"): set(),
     ("FusedLogit.held_out", "endog"): set(),
     ("Grid.select", "endog"): set(),

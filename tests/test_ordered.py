@@ -93,7 +93,8 @@ def test_probabilities_of_levels_follow_the_chain_rule(X, severity, direction):
     res = FusedLogit.from_ordered(severity, X, direction=direction).fit(1.0, 0.1, 2.0)
     yes, levels = res.predict().to_numpy(), res.predict(which="levels")
     if direction == "forward":
-        expected = [1 - yes[:, 0], yes[:, 0] * (1 - yes[:, 1]), yes[:, 0] * yes[:, 1] * (1 - yes[:, 2]), yes.prod(axis=1)]
+        a, b, c = yes.T
+        expected = [1 - a, a * (1 - b), a * b * (1 - c), a * b * c]
     else:
         no = 1 - yes
         expected = [no.prod(axis=1), yes[:, 0] * no[:, 1] * no[:, 2], yes[:, 1] * no[:, 2], yes[:, 2]]

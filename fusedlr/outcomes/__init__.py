@@ -4,16 +4,20 @@ An outcome says two things: what the labels of its tasks are, and what the predi
 the tasks mean for the outcome as a whole. Models, solvers and results know no more of it.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from .effects import effect_table
 from .ordered import Ordered, ordered_scores
+from .survival import Survival, Times, split_surv
+from .survival_scores import survival_scores
 
-__all__ = ["OUTCOMES", "Ordered", "from_state", "ordered_scores"]
+__all__ = ["OUTCOMES", "Ordered", "Survival", "Times", "effect_table", "from_state", "ordered_scores", "split_surv",
+           "survival_scores"]
 
-OUTCOMES = {"ordered": Ordered}
+OUTCOMES: dict[str, type[Ordered] | type[Survival]] = {"ordered": Ordered, "survival": Survival}
 
 
-def from_state(state: dict | None) -> Any:
+def from_state(state: dict | None) -> Ordered | Survival | None:
     """An outcome from what its ``state`` gave; None where there was none."""
     if state is None:
         return None

@@ -13,6 +13,8 @@ except ImportError as missing:
 from .coefficients import coef_map, feature_path
 from .residuals import residual_history
 from .shares import calibration, selection_frequencies
+from .survival import survival_curves
 from .tuning import cv_surface
 
-__all__ = ["calibration", "coef_map", "cv_surface", "feature_path", "residual_history", "selection_frequencies"]
+__all__ = ["calibration", "coef_map", "cv_surface", "feature_path", "residual_history", "selection_frequencies",
+           "survival_curves"]

@@ -39,6 +39,7 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     Notes
     -----
     A tied group whose tasks are not side by side is drawn in parts of the same colour.
+    Tasks that are intervals of time (``FusedLogit.from_survival``) are as wide as they are long.
     """
     checks.result("results", results, ("model", "solution", "coefs"), "a fit such as FusedLogit(...).fit gives")
     per, ax = checks.word("per", per, ("sd", "unit")), given(ax)
@@ -46,13 +47,16 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     shown = largest(np.abs(values).max(axis=1), features)
     groups = results.model.tasks.tied(results.solution.params[1:][shown])
     ax = ax or grid_axes(len(shown), results.model.endog_names)
-    colour = _signed_colours(values)
-    room = np.divide(inches(ax), (values.shape[1], len(shown)))
+    colour, edges = _signed_colours(values), _edges(results.model)
+    room = np.divide(inches(ax), (edges[-1] - edges[0], len(shown)))
     for row, feature in enumerate(shown):
         for first, last in _runs(groups[row]):
-            _coef_cell(ax, row, first, last, values[feature, first], colour)
-            _cell_numbers(ax, row, first, last, values[feature, first], colour, room)
+            cell = (row, edges[first], edges[last + 1], values[feature, first], colour, room)
+            _coef_cell(ax, *cell)
+            _cell_numbers(ax, *cell)
     label_grid(ax, [results.model.exog_names[1 + i] for i in shown], results.model.endog_names)
+    if hasattr(results.model.outcome, "breaks"):
+        _time_ticks(ax, edges)
     unit = "standard deviation" if per == "sd" else "unit"
     colour_bar(ax, colour, f"change in log-odds\nper {unit}\n(hatched: negative)")
     ax.set_title(shown_title("Coefficients", values, len(shown)), loc="left")
@@ -115,24 +119,40 @@ def _runs(groups):
     return zip(np.append(0, ends[:-1] + 1), ends)
 
 
-def _coef_cell(ax, row, first, last, value, colour):
+def _edges(model):
+    """Where columns begin and end, shape (t + 1,): in time where they are intervals, else one unit each."""
+    return np.array(getattr(model.outcome, "breaks", range(len(model.endog_names) + 1)), dtype=float)
+
+
+def _time_ticks(ax, breaks):
+    """Breaks as ticks, as many as have room."""
+    span, ticks = breaks[-1] - breaks[0], [breaks[0]]
+    for value in breaks[1:]:
+        if (value - ticks[-1]) / span * inches(ax)[0] > 0.3:
+            ticks.append(value)
+    ax.set_xlim(breaks[0], breaks[-1])
+    ax.set_xticks(ticks, [f"{value:g}" for value in ticks], rotation=0)
+    ax.set_xlabel("time")
+
+
+def _coef_cell(ax, row, left, right, value, colour, room):
     """One outlined cell over tied columns; negative values are hatched, so that grey print keeps the sign."""
     if value == 0:
         return
-    place, fill = (first + 0.04, row + 0.08), colour.to_rgba(value)
-    size = {"width": last - first + 0.92, "height": 0.84}
+    gap, fill = 0.02 / room[0], colour.to_rgba(value)
+    place, size = (left + gap, row + 0.08), {"width": right - left - 2 * gap, "height": 0.84}
     # The hatch is drawn in the edge's colour, so fill and outline are two boxes.
     ax.add_patch(patches.Rectangle(place, **size, facecolor=fill, edgecolor=(1, 1, 1, 0.5), linewidth=0,
                                    hatch="////" if value < 0 else None))
     ax.add_patch(patches.Rectangle(place, **size, fill=False, edgecolor=INK, linewidth=0.9))
 
 
-def _cell_numbers(ax, row, first, last, value, colour, room):
+def _cell_numbers(ax, row, left, right, value, colour, room):
     """The value in its cell, where the cell is wide enough to hold it."""
-    if value == 0 or (last - first + 1) * room[0] < 0.42 or room[1] < 0.15:
+    if value == 0 or (right - left) * room[0] < 0.42 or room[1] < 0.15:
         return
     fill, number = colour.to_rgba(value), f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.0e}"
-    ax.text((first + last + 1) / 2, row + 0.51, number.replace("-", "\N{MINUS SIGN}"), ha="center", va="center",
+    ax.text((left + right) / 2, row + 0.51, number.replace("-", "\N{MINUS SIGN}"), ha="center", va="center",
             fontsize=8, color=_readable_on(fill), bbox={"facecolor": fill, "edgecolor": "none", "pad": 0.8})
 
 

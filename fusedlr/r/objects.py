@@ -57,13 +57,20 @@ function(names, columns, rows) {
 """
 
 
+_BY_NAME = """function(name) {
+    parts <- strsplit(name, "::", fixed = TRUE)[[1]]
+    if (length(parts) == 2) getExportedValue(parts[1], parts[2]) else get(name, envir = globalenv())
+}"""
+
+
 def from_r(data_frame):
     """An R data.frame as a pandas DataFrame.
 
     Parameters
     ----------
     data_frame : rpy2 object or str
-        A data.frame of rpy2, or the name of one that R can see (``"infert"``).
+        A data.frame of rpy2, or the name of one that R can see (``"infert"``,
+        or ``"survival::rotterdam"`` of a package that is installed but not attached).
 
     Returns
     -------
@@ -78,7 +85,7 @@ def from_r(data_frame):
         raise TypeError("data_frame must be a data.frame of rpy2 or the name of one, found "
                         f"{type(data_frame).__name__}")
     if isinstance(data_frame, str):
-        data_frame = session.call_raw("function(name) get(name, envir = globalenv())", name=data_frame)
+        data_frame = session.call_raw(_BY_NAME, name=data_frame)
     parts = session.call(_FRAME_FROM_R, frame=data_frame)
     index = pd.RangeIndex(int(parts["n"][0])) if parts["rows"] is None else pd.Index(parts["rows"])
     columns = [pd.Series(_column_from_r(column), index=index, name=name)

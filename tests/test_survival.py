@@ -1,0 +1,262 @@
+"""Time to event: labels by hand, hazards against pooled and separate fits, Kaplan and Meier, Cox, and brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.duration.survfunc import SurvfuncRight
+
+import fusedlr
+from fusedlr import FusedLogit
+from fusedlr.outcomes import Times, effect_table, survival_scores
+from fusedlr.outcomes.survival_scores import brier_scores, censoring_curve, concordance
+
+TIGHT = 1e-14
+BREAKS = [0, 1, 2, 3, 4]
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({"age": rng.normal(0, 10, 400), "dose": rng.exponential(size=400)}, index=range(7, 407))
+
+
+@pytest.fixture(scope="module")
+def watched(X):
+    """Times, events and entries; the hazard rises with age and dose."""
+    rng = np.random.default_rng(6)
+    time = rng.exponential(3 / np.exp(0.04 * X["age"] + 0.5 * X["dose"] - 0.5))
+    censored = rng.uniform(0.5, 6, 400)
+    return pd.DataFrame({"time": np.minimum(time, censored), "event": (time <= censored).astype(int)}, index=X.index)
+
+
+@pytest.fixture(scope="module")
+def model(X, watched):
+    return FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=BREAKS)
+
+
+def newton_logit(y, X):
+    return sm.Logit(y, X).fit(method="newton", tol=1e-14, maxiter=100, disp=False).params
+
+
+# ---- labels ---------------------------------------------------------------------------------------------------------
+
+def test_labels_of_every_kind_of_row():
+    nan = np.nan
+    rows = {  # entry, time, event: labels of (0,1], (1,2], (2,4]
+        (0, 1.5, 1): [0, 1, nan],
+        (0, 1.0, 1): [1, nan, nan],
+        (0, 1.0, 0): [0, nan, nan],
+        (0, 1.5, 0): [0, nan, nan],
+        (0, 9.0, 1): [0, 0, 0],
+        (0, 4.0, 1): [0, 0, 1],
+        (1, 3.0, 1): [nan, 0, 1],
+        (0.5, 3.0, 0): [nan, 0, nan],
+        (1.5, 1.8, 1): [nan, nan, nan],
+        (0, 0.0, 0): [nan, nan, nan],
+    }
+    entry, time, event = np.array(list(rows), dtype=float).T
+    time[-1] = 1e-9  # entered and gone
+    model = FusedLogit.from_survival(time, event, np.arange(10.0)[:, None], [1, 2, 4], entry=entry)
+    assert model.endog_names == ["(0,1]", "(1,2]", "(2,4]"]
+    np.testing.assert_array_equal(model.endog, list(rows.values()))
+
+
+def test_breaks_by_number_hold_as_many_events(X, watched):
+    model = FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=4)
+    came = watched["time"][watched["event"] == 1]
+    counts = np.histogram(came, [*model.outcome.breaks, np.inf])[0]
+    assert len(counts) == 5 and counts.max() - counts.min() <= 1
+
+
+def test_formulas_build_the_same_model(X, watched, model):
+    data = X.join(watched)
+    fits = [FusedLogit.from_survival_formula(left + " ~ age + dose", data, breaks=BREAKS).fit(1.0, 0.1, 2.0)
+            for left in ("Surv(time, event)", "time + event", "Surv(time * 1.0, event == 1)",
+                         "Surv(np.zeros(len(time)), time, event)")]
+    expected = model.fit(1.0, 0.1, 2.0)
+    for fit in fits:
+        assert np.array_equal(fit.params, expected.params)
+    assert fits[0].predict(data.iloc[:3], which="median").equals(expected.predict(X.iloc[:3], which="median"))
+
+
+# ---- against other fits ---------------------------------------------------------------------------------------------
+
+def test_all_tied_it_is_the_pooled_logit(X, watched, model):
+    res = model.fit(0, 0, 1e6, tol=TIGHT)
+    rows, steps = np.nonzero(model.endog.notna().to_numpy())
+    y = model.endog.to_numpy()[rows, steps]
+    pooled = newton_logit(y, np.column_stack([np.eye(4)[steps], X.to_numpy()[rows]]))
+    np.testing.assert_allclose(res.intercepts, pooled[:4], rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(res.coefs, np.tile(pooled[4:, None], 4), rtol=1e-7, atol=1e-7)
+
+
+def test_without_penalties_it_is_separate_logits(X, model):
+    params = model.fit(0, 0, 0, tol=TIGHT).params
+    for task, labels in model.endog.items():
+        seen = labels.notna().to_numpy()
+        expected = newton_logit(labels[seen], sm.add_constant(X.to_numpy())[seen])
+        np.testing.assert_allclose(params[task], expected, rtol=1e-7, atol=1e-7)
+
+
+def test_without_features_it_is_the_life_table(watched):
+    """Grid times as data: Kaplan and Meier's curve is then the maximum likelihood of discrete hazards."""
+    time, nothing = np.ceil(watched["time"]), np.zeros((400, 1))
+    nothing[0] = 1.0
+    model = FusedLogit.from_survival(time, watched["event"], nothing, breaks=BREAKS)
+    found = model.fit(1e6, 0, 0, tol=TIGHT).predict(which="survival").iloc[0]
+    expected = SurvfuncRight(time, watched["event"])
+    np.testing.assert_allclose(found, expected.surv_prob[:4], rtol=1e-7)
+
+
+def test_narrow_intervals_all_tied_agree_with_cox(X, watched):
+    """A sanity check: with many intervals the tied discrete hazard comes close to proportional hazards."""
+    tied = FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=60).fit(0, 0, 1e6)
+    cox = PHReg(watched["time"], X, watched["event"]).fit()
+    np.testing.assert_allclose(tied.coefs[:, 0], cox.params, atol=0.5 * cox.bse.max())
+
+
+# ---- predictions ----------------------------------------------------------------------------------------------------
+
+def test_predictions_follow_the_hazards(X, model):
+    res = model.fit(1.0, 0.1, 2.0)
+    hazard = res.predict(which="hazard")
+    assert hazard.equals(res.predict())
+    alive = [np.prod(1 - hazard.to_numpy()[:, : k + 1], axis=1) for k in range(4)]
+    survival = res.predict(which="survival")
+    np.testing.assert_allclose(survival, np.column_stack(alive), rtol=1e-12)
+    assert list(survival.columns) == [1, 2, 3, 4] and survival.index.equals(X.index)
+    np.testing.assert_allclose(res.predict(which="incidence"), 1 - survival, rtol=1e-12)
+    for found, row in zip(res.predict(which="median"), survival.to_numpy()):
+        below = [end for end, share in zip([1, 2, 3, 4], row) if share <= 0.5]
+        assert found == below[0] if below else np.isnan(found)
+
+
+def test_the_outcome_is_kept_in_files(X, model, tmp_path):
+    res = model.fit(1.0, 0.1, 2.0)
+    res.save(tmp_path / "fit.npz")
+    back = fusedlr.load(tmp_path / "fit.npz")
+    assert back.model.outcome == res.model.outcome
+    assert back.predict(X, which="survival").equals(res.predict(X, which="survival"))
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+def test_scores_by_hand(X, watched, model):
+    res = model.fit(1.0, 0.1, 2.0)
+    found = survival_scores(res, watched["time"], watched["event"], X)
+    seen = model.endog.notna().any(axis=1).sum()
+    assert found["loglike"] == pytest.approx(res.llf / seen, rel=1e-12) and found["nobs"] == 400
+    curves, times = res.predict(which="survival").to_numpy(), watched["time"].to_numpy()
+    event = watched["event"].to_numpy() == 1
+    right = pairs = 0
+    for i in range(400):
+        k = int(np.ceil(times[i])) - 1
+        for j in range(400):
+            if event[i] and k < 4 and times[j] > times[i]:
+                pairs += 1
+                right += (curves[j, k] > curves[i, k]) + 0.5 * (curves[j, k] == curves[i, k])
+    assert found["concordance"] == pytest.approx(right / pairs, rel=1e-12) and found["concordance"] > 0.6
+    scores = brier_scores(curves, np.array(BREAKS), Times.read(times, event))
+    assert found["brier"] == pytest.approx(np.sum((np.append(0, scores[:-1]) + scores) / 2) / 4)
+
+
+def test_censoring_curve_is_that_of_the_other_event(watched):
+    times = Times.read(watched["time"], watched["event"])
+    before, at = censoring_curve(times)
+    expected = SurvfuncRight(watched["time"], 1 - watched["event"])
+    moments = watched["time"][watched["event"] == 0].sort_values()
+    np.testing.assert_allclose(at(moments), expected.surv_prob, rtol=1e-12)
+    np.testing.assert_allclose(before(moments), np.append(1.0, expected.surv_prob[:-1]), rtol=1e-12)
+
+
+def test_brier_scores_without_censoring_are_mean_squares():
+    times = Times.read([0.5, 1.5, 2.5, 3.0], [1, 1, 1, 1])
+    curves = np.array([[0.2, 0.1], [0.7, 0.3], [0.9, 0.8], [0.6, 0.5]])
+    expected = [np.mean([0.2**2, 0.3**2, 0.1**2, 0.4**2]), np.mean([0.1**2, 0.3**2, 0.2**2, 0.5**2])]
+    np.testing.assert_allclose(brier_scores(curves, np.array([0, 1, 2]), times), expected)
+    assert concordance(curves, np.array([0, 1, 2]), times) == 1.0
+
+
+def test_censored_rows_are_stood_in_for_by_the_others():
+    """Two of four are censored at 1.5: those who stay count twice at 2."""
+    times = Times.read([0.5, 1.5, 1.5, 3.0, 3.0], [1, 0, 0, 1, 1])
+    curves = np.column_stack([[0.5] * 5, [0.25] * 5])
+    expected = (0.25**2 + 2 * 2 * 0.75**2) / 5
+    np.testing.assert_allclose(brier_scores(curves, np.array([0, 1, 2]), times)[1], expected)
+
+
+# ---- which effects change -------------------------------------------------------------------------------------------
+
+def test_effect_table_reads_off_the_stretches(model):
+    res = model.fit(0.5, 0.0, 3.0)
+    boot = res.bootstrap(20, seed=1, progress=False)
+    table = effect_table(res, boot)
+    for j, feature in enumerate(["age", "dose"]):
+        stretches = table.loc[[feature]]
+        spread = np.concatenate([[row.coef] * round(row.end - row.start) for row in stretches.itertuples()])
+        np.testing.assert_array_equal(spread, res.coefs[j])
+        assert stretches["constant"].all() == (len(stretches) == 1)
+        changes = np.diff(boot.samples[:, 1 + j]) != 0
+        assert stretches["found"].iloc[0] == pytest.approx((~changes.any(axis=1)).mean())
+        for row in stretches.iloc[1:].itertuples():
+            assert row.found == pytest.approx(changes[:, round(row.start) - 1].mean())
+    assert "found" not in effect_table(res)
+
+
+def test_effects_along_a_ring_are_refused(X):
+    Y = np.random.default_rng(1).integers(0, 2, (400, 4))
+    with pytest.raises(ValueError, match="tasks in a chain"):
+        effect_table(FusedLogit(Y, X, tasks="ring").fit(1, 0, 1))
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+
+def test_the_map_of_effects_has_a_true_time_axis(X, watched):
+    from fusedlr import plots
+
+    model = FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=[0.5, 1, 4])
+    ax = plots.coef_map(model.fit(0, 0, 1e6))
+    assert ax.get_xlim() == (0, 4) and ax.get_xlabel() == "time"
+    spans = [patch.get_width() for patch in ax.patches]
+    assert min(spans) > 3.9  # one cell of the whole length for each feature
+    drawn = plots.survival_curves(model.fit(1, 0, 1), X.iloc[:3])
+    assert [len(line.get_xdata()) for line in drawn.lines] == [4, 4, 4]
+    with pytest.raises(ValueError, match="at most 12 rows"):
+        plots.survival_curves(model.fit(1, 0, 1), X)
+
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+
+GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 20, 30]}
+
+
+@pytest.mark.parametrize(("bad", "message"), [
+    ({"time": np.append(-1.0, np.arange(29))}, "time must not be negative, found -1"),
+    ({"time": np.append(np.nan, np.arange(29))}, "time must be finite, found 1 missing.*drop these rows"),
+    ({"event": np.arange(30) % 3}, "event must be 1.*0 where.*found .2"),
+    ({"event": np.zeros(30)}, "event must be 1 in some row"),
+    ({"event": np.ones(29)}, "event must have one value for each of the 30 times, found 29"),
+    ({"breaks": [10, 10.5, 20]}, r"breaks leave the intervals \['\(10,10.5\]'\] without an event.*merge"),
+    ({"breaks": [20, 10]}, "breaks must be.*rise"),
+    ({"breaks": [10, np.nan]}, "breaks must be finite"),
+    ({"breaks": 0}, "breaks must be at least 1"),
+    ({"entry": np.full(30, 5.0)}, "entry must come before time, found 5 rows"),
+    ({"entry": np.zeros(4)}, "entry must have one value for each of the 30 times, found 4"),
+    ({"time": np.ones((30, 2))}, "time must be one column"),
+])
+def test_bad_times_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        FusedLogit.from_survival(exog=np.arange(30.0)[:, None], **{**GOOD, **bad})
+
+
+@pytest.mark.parametrize("left", ["Surv(time)", "Surv(time, event, type='right')", "Surv(time, ", "time"])
+def test_bad_left_sides_are_refused(X, watched, left):
+    with pytest.raises(ValueError, match="formula must"):
+        FusedLogit.from_survival_formula(left + " ~ age", X.join(watched), breaks=BREAKS)
+
+
+def test_scores_need_a_model_of_times(X, watched):
+    with pytest.raises(ValueError, match="results must come from FusedLogit.from_survival"):
+        survival_scores(FusedLogit(watched["event"], X).fit(1, 0, 0), watched["time"], watched["event"], X)
