@@ -241,7 +241,7 @@ GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 2
     ({"breaks": [10, 10.5, 20]}, r"breaks leave the intervals \['\(10,10.5\]'\] without an event.*merge"),
     ({"breaks": [20, 10]}, "breaks must be.*rise"),
     ({"breaks": [10, np.nan]}, "breaks must be finite"),
-    ({"breaks": 0}, "breaks must be at least 1"),
+    ({"breaks": 0}, "breaks must be from 1 to 30, found 0"),
     ({"entry": np.full(30, 5.0)}, "entry must come before time, found 5 rows"),
     ({"entry": np.zeros(4)}, "entry must have one value for each of the 30 times, found 4"),
     ({"time": np.ones((30, 2))}, "time must be one column"),
