@@ -113,7 +113,7 @@ def _codes(column, missing, labels):
 def _code_known(column, task, labels):
     """Codes 0, 1 and NaN of a task whose pair of labels is known."""
     missing = column.isna().to_numpy()
-    unknown = [value for value in pd.unique(column[~missing]) if value not in labels]
+    unknown = [value for value in column[~missing].unique().tolist() if value not in labels]
     if unknown:
         raise ValueError(f"endog must hold the labels of the fit, {labels[0]!r} and {labels[1]!r} in task {task!r}; "
                          f"found {unknown[:3]}")
