@@ -57,7 +57,7 @@ def listed(name: str, values: Any) -> list:
         raise TypeError(f"{name} must be a list, found {shown(values)}")
     if not all(map(_is_hashable, values)):
         raise TypeError(f"{name} must be a list of words or numbers, found {shown(values)}")
-    return list(values)
+    return _plain(list(values))
 
 
 def rows(name: str, values: Any, n_rows: int) -> np.ndarray:
@@ -243,6 +243,13 @@ def _is_word(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """The value as it was typed, shortened, without the names that numpy puts around its own numbers."""
-    value = value.item() if isinstance(value, np.generic) else value
+    value = _plain(value)
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}... ({type(value).__name__})"
+
+
+def _plain(value: Any) -> Any:
+    """numpy's own numbers and words as Python's, in lists and tuples too."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value

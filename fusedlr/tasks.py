@@ -144,10 +144,11 @@ class TaskGraph:
 
     def _parse(self, edge):
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
-            raise ValueError(f"tasks (edges): an edge is (task, task) or (task, task, weight), found {edge!r}")
+            raise ValueError("tasks (edges): an edge is (task, task) or (task, task, weight), "
+                             f"found {checks.shown(edge)}")
         j, k = sorted((self._position(edge[0]), self._position(edge[1])))
         if j == k:
-            raise ValueError(f"tasks (edges): an edge joins two different tasks, found {edge!r}")
+            raise ValueError(f"tasks (edges): an edge joins two different tasks, found {checks.shown(edge)}")
         return j, k, _checked_weight(edge[2] if len(edge) == 3 else 1.0, edge)
 
     def _position(self, task):
@@ -157,7 +158,7 @@ class TaskGraph:
         if isinstance(task, Real) and not isinstance(task, bool) and task in range(self.n_tasks):
             return int(task)
         known = f"names {list(self.names)} or positions" if self.names else "positions"
-        raise ValueError(f"tasks (edges): no task {task!r}; there are {known} 0 to {self.n_tasks - 1}")
+        raise ValueError(f"tasks (edges): no task {checks.shown(task)}; there are {known} 0 to {self.n_tasks - 1}")
 
     def __eq__(self, other):
         return (
@@ -205,9 +206,10 @@ def _checked_edges(edges):
 
 def _checked_weight(weight, edge):
     if isinstance(weight, bool) or not isinstance(weight, Real):
-        raise TypeError(f"tasks (edges): the weight of an edge must be a number, found {edge!r}")
+        raise TypeError(f"tasks (edges): the weight of an edge must be a number, found {checks.shown(edge)}")
     if not 0 < weight < np.inf:
-        raise ValueError(f"tasks (edges): the weight of an edge must be finite and positive, found {edge!r}")
+        raise ValueError("tasks (edges): the weight of an edge must be finite and positive, "
+                         f"found {checks.shown(edge)}")
     return float(weight)
 
 

@@ -179,9 +179,10 @@ def _initialised():
         from rpy2.rinterface_lib import embedded
     except ImportError as error:
         raise RMissingError(
-            f"rpy2 is not installed or does not fit the installed R: run make setup ({error})") from error
+            "rpy2 is not installed or does not fit the installed R: pip install 'fusedlr[r]', for an R before 4.5 "
+            f"'fusedlr[r-old]', or make setup in a clone of the project ({error})") from error
     except Exception as error:
-        raise RMissingError(f"R was not found: run make setup ({error})") from error
+        raise RMissingError(f"R was not found: install it, and have it on the PATH ({error})") from error
     if not embedded.isinitialized():
         embedded.set_initoptions(_OPTIONS)
     try:
@@ -189,7 +190,7 @@ def _initialised():
         with _console_to_logger():
             rinterface.initr(interactive=False)
     except Exception as error:
-        raise RMissingError(f"R could not be started: run make setup ({error})") from error
+        raise RMissingError(f"R could not be started: does it start by itself? ({error})") from error
     _remove_temporary_folder_at_exit(rinterface.endr)
     return rinterface
 
@@ -323,7 +324,7 @@ def _load(package):
     source = "function(name, folders) requireNamespace(name, lib.loc = c(folders, .libPaths()), quietly = TRUE)"
     arguments = {"name": to_r(package), "folders": to_r(_library_folders())}
     if not _checked(_state.rinterface, _state.guard(_evaluated(source), named_list(arguments)))[0]:
-        raise RMissingError(f"R's package {package!r} is not installed: run make setup")
+        raise RMissingError(f"R's package {package!r} is not installed: install.packages({package!r}) in R gets it")
 
 
 @lru_cache(maxsize=None)

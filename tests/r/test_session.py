@@ -55,7 +55,7 @@ def test_what_r_prints_goes_to_the_logger_only(caplog, capfd):
 
 
 def test_a_missing_package_is_told_with_the_way_out():
-    with pytest.raises(RMissingError, match="R's package 'nonesuch' is not installed: run make setup"):
+    with pytest.raises(RMissingError, match="R's package 'nonesuch' is not installed: install.packages"):
         session.call("function() 1", packages=["nonesuch"])
     assert not session.has_package("nonesuch")
 
@@ -206,13 +206,13 @@ def test_names_beyond_ascii_survive_the_locale_c(in_new_process):
 def test_an_environment_without_r_gets_a_sentence(in_new_process):
     code, _, err = in_new_process("from fusedlr.r import session; from rpy2.rinterface_lib import openrlib; "
                                   "openrlib.R_HOME = None; session.call('x')")
-    assert code == 1 and "RMissingError: R could not be started: run make setup" in err
+    assert code == 1 and "RMissingError: R could not be started: does it start" in err
 
 
 def test_an_environment_without_rpy2_gets_a_sentence(in_new_process):
     code, _, err = in_new_process("import sys; sys.modules['rpy2'] = None\n"
                                   "from fusedlr.r import session; session.call('x')")
-    assert code == 1 and "RMissingError: rpy2 is not installed or does not fit the installed R: run make setup" in err
+    assert code == 1 and "RMissingError: rpy2 is not installed or does not fit the installed R: pip install" in err
 
 
 def test_an_r_that_the_user_started_is_used_and_its_console_left_alone(in_new_process):
