@@ -466,6 +466,7 @@ class FusedLogit:
         -------
         CVResults
         """
+        _warn_one_class(self)
         return fit_cv(self, folds, rule, metric, seed, l1, l2, fusion, by, tol, n_jobs, progress)
 
     # ---- keeping it -------------------------------------------------------------------------------------------------

@@ -119,11 +119,11 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
         raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
     tol, seed = checks.tolerance("tol", tol), checks.whole("seed", seed, 0)
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
-    scores = None
     if by == "cv":
         labels = _fold_labels(model, folds, seed)
-        scores = _FoldScores.compute(model, lists, labels, metric, tol, n_jobs, progress)
-    grid = model.fit_grid(**lists, tol=tol, progress=progress)
+        grid, scores = _grid_and_scores(model, lists, labels, metric, tol, n_jobs, progress)
+    else:
+        grid, scores = Grid(model, **lists, tol=tol, progress=progress), None
     found = _cv_results(model, grid, scores, rule, metric, by)
     _warn_chosen(found)
     return found
@@ -201,14 +201,6 @@ class _FoldScores:
     weights: np.ndarray
     scores: dict[str, np.ndarray]
 
-    @classmethod
-    def compute(cls, model, lists, labels, metric, tol, n_jobs, progress):
-        points = np.array(list(product(*lists.values())))
-        metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
-        work = partial(_score_fold, model.problem, points, labels, list(metrics.values()), tol)
-        weights, scores = zip(*run(work, np.unique(labels), n_jobs, progress, "folds"))
-        return cls(labels, np.array(weights), {name: np.array(each) for name, each in zip(metrics, zip(*scores))})
-
     def of(self, metric):
         """Scores and weights of the folds that have any: one without observed labels (for AUC, pairs) says nothing."""
         seen = ~np.isnan(self.scores[metric]).all(axis=1)
@@ -225,6 +217,23 @@ class _FoldScores:
         scores, weights = self.of(metric)
         spread = np.average((scores - self.mean(metric)) ** 2, axis=0, weights=weights)
         return np.sqrt(spread / max(len(weights) - 1, 1))
+
+
+def _grid_and_scores(model, lists, labels, metric, tol, n_jobs, progress):
+    """The grid on all rows and the scores of the folds, side by side."""
+    points = np.array(list(product(*lists.values())))
+    metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
+    whole = partial(Grid, model, **lists, tol=tol)
+    score = partial(_score_fold, model.problem, points, labels, list(metrics.values()), tol)
+    # The grid, which has the most rows, goes first.
+    work = [whole, *(partial(score, fold) for fold in np.unique(labels))]
+    grid, *folds = run(_call, work, n_jobs, progress, "folds")
+    weights, scores = zip(*folds)
+    return grid, _FoldScores(labels, np.array(weights), dict(zip(metrics, map(np.array, zip(*scores)))))
+
+
+def _call(work):
+    return work()
 
 
 def _score_fold(problem, points, labels, metrics, tol, fold):
