@@ -7,7 +7,7 @@ from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, 
                          OneClassWarning, SeparationWarning)
 from .files import load
 from .grid import Grid
-from .inference import BootstrapResults, RefitResults
+from .inference import BootstrapResults, PredictionResults, RefitResults
 from .model import FusedLogit
 from .results import FusedLogitResults
 from .tasks import TaskGraph
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from . import plots  # noqa: F401
 
 __all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning", "FusedLogit",
-           "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning", "RefitResults",
-           "SeparationWarning", "TaskGraph",
+           "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning", "PredictionResults",
+           "RefitResults", "SeparationWarning", "TaskGraph",
            "__version__", "load"]
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from os import PathLike
 
 from . import checks, storage
+from .base import Result
+from .grid import Grid
+from .inference import BootstrapResults, RefitResults
 from .layouts import LAYOUTS
 from .model import FusedLogit
 from .results import FusedLogitResults
+from .tuning import CVResults
 
 __all__ = ["load"]
 
 
-def load(path: str | PathLike, formula: bool = False) -> FusedLogitResults:
-    """Results from a file written by ``save``. Nothing in the file is executed.
+def load(path: str | PathLike, formula: bool = False) -> Result:
+    """The result that its ``save`` wrote to a file, of the same class. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -24,8 +28,16 @@ def load(path: str | PathLike, formula: bool = False) -> FusedLogitResults:
         it, ``predict`` takes the columns of the design.
     """
     formula = checks.flag("formula", formula)
-    _, page, arrays = storage.read(path, LAYOUTS)
+    kind, page, arrays = storage.read(path, LAYOUTS)
     try:
-        return FusedLogitResults.from_state(FusedLogit.from_state(page, arrays, formula), page, arrays)
+        return _from_state(kind, FusedLogit.from_state(page, arrays, formula), page, arrays)
     except ValueError as error:  # what only the whole shows, such as an edge to a task that is not there
         raise ValueError(f"path leads to {str(path)!r}, in which {error}") from None
+
+
+def _from_state(kind, model, page, arrays):
+    if kind == "grid":
+        return Grid.from_state(model, page, arrays)
+    results = FusedLogitResults.from_state(model, page, arrays)
+    above = {"refit": RefitResults, "bootstrap": BootstrapResults, "cv": CVResults}
+    return above[kind].from_state(results, page, arrays) if kind in above else results

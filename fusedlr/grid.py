@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from . import checks
+from .base import Result
 from .exact import ACCEPTED, solve_exactly
 from .exceptions import GridEdgeWarning
 from .inputs import held_out_weights, new_offset
@@ -20,10 +21,16 @@ from .problem import Problem
 from .results import FusedLogitResults
 from .scoring import PENALTIES, choose
 
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
+
 __all__ = ["Grid", "fit_points"]
 
 COLUMNS = ("objective", "gap", "status", "iterations", "nonzeros", "df")
 SHOWN = ("objective", "gap", "status", "nonzeros", "df", "iterations")
+
+# Columns of the table that are kept together in a file, by type.
+STORED = {"penalties": PENALTIES, "fits": ("objective", "gap"), "counts": ("nonzeros", "df", "iterations")}
 
 
 def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int = 200,
@@ -59,7 +66,7 @@ def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
     return params[back], diagnostics
 
 
-class Grid:
+class Grid(Result):
     """Fits of one model at every combination of the penalties given.
 
     Made by ``FusedLogit.fit_grid``. Points come in the order of
@@ -76,6 +83,8 @@ class Grid:
         bytes, 3 MB for 924 points, 100 features and 4 tasks.
     tol : float
     """
+
+    kind = "grid"
 
     def __init__(self, model: Any, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int = 200,
                  progress: bool = False) -> None:
@@ -132,7 +141,7 @@ class Grid:
         metrics = self.model.metrics
         wanted = metrics[checks.word("metric", metric, metrics)]
         X, Y, index = self.model.held_out(endog, exog)
-        shift = new_offset(offset, Y.shape, index, self.model.endog_names)
+        shift = new_offset(offset, exog, Y.shape, index, self.model.endog_names, self.model.has_offset)
         counts = held_out_weights(weights, Y, index, self.model.endog_names)
 
         def cost(kind):
@@ -141,6 +150,35 @@ class Grid:
         best = choose(self.table, cost(wanted), cost(metrics[wanted.tie_breaker]))
         warn_edge(self, best)
         return self.results(best)
+
+    def summary(self) -> Summary:
+        """A statsmodels ``Summary``: what was fitted, and some of the points."""
+        from .summary import summarize_grid
+
+        return summarize_grid(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the coefficients of all features as l1 falls; see ``plots.coef_paths``."""
+        from .plots import coef_paths
+
+        return coef_paths(self, ax=ax)
+
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
+        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
+        page, arrays = self.model.state(remove_data)
+        page["grid"] = {"tol": self.tol, "status": self.table["status"].tolist()}
+        columns = {f"grid_{name}": self.table[list(names)].to_numpy() for name, names in STORED.items()}
+        return page, {**arrays, "grid_params": self.params, **columns}
+
+    @classmethod
+    def from_state(cls, model: Any, page: dict, arrays: dict) -> Grid:
+        """A grid from what ``state`` gave, for a model that was made from the same."""
+        grid = cls.__new__(cls)
+        grid.model, grid.tol, grid.params = model, page["grid"]["tol"], arrays["grid_params"]
+        columns = {name: arrays[f"grid_{part}"][:, k] for part, names in STORED.items() for k, name in enumerate(names)}
+        columns["status"] = np.array(page["grid"]["status"], dtype=object)
+        grid.table = pd.DataFrame({name: columns[name] for name in (*PENALTIES, *SHOWN)})
+        return grid
 
     def __repr__(self):
         counts = ", ".join(f"{count} {status}" for status, count in self.table["status"].value_counts().items())

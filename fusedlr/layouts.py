@@ -1,6 +1,7 @@
 """What saved files hold, kind by kind: the one description that ``save`` follows and ``load`` insists on.
 
-Letters are sizes: n rows, d features, t tasks, e edges of the task graph.
+Letters are sizes: n rows, d features, t tasks, e edges of the task graph, p values of a
+refit, r resamples, g points of a grid, f folds, c columns of scores.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from .fields import FLAG, LABEL, NAME, NONE, NUMBER, SHARE, TEXT, WHOLE, either, finite, listed, named, position, record, row, word
 from .storage import Array, Layout
 
-__all__ = ["LAYOUTS", "MODEL", "RESULTS"]
+__all__ = ["LAYOUTS"]
 
 _COLUMN = record({"name": NAME, "values": listed(either(NONE, LABEL), "rows of the formula's sample"),
                   "levels": either(NONE, record({"categories": listed(LABEL), "ordered": FLAG}))})
@@ -27,6 +28,7 @@ MODEL = Layout(
         "constant": either(NONE, position("1+d")),
         "standardize": FLAG,
         "fuse_intercepts": either(NONE, FLAG),  # before there was a choice they were fused
+        "has_offset": either(NONE, FLAG),
         "formula": either(NONE, _FORMULA),
         "outcome": either(NONE, _ORDERED, _SURVIVAL),
     },
@@ -44,11 +46,12 @@ MODEL = Layout(
 
 _PENALTY = either(finite(0), listed(finite(0), "1+d"), record({"by_name": listed(row(NAME, finite(0)))}))
 _BY_TASK = listed(NUMBER, "t")
+_STATUS = word("optimal", "separated", "not_converged")
 
 RESULTS = Layout(
     page={
         **MODEL.page,
-        "solution": record({"objective": finite(), "gap": NUMBER, "status": word("optimal", "separated", "not_converged"),
+        "solution": record({"objective": finite(), "gap": NUMBER, "status": _STATUS,
                             "iterations": WHOLE}),
         "penalties": record({"l1": _PENALTY, "l2": _PENALTY, "fusion": _PENALTY}),
         "method": word("newton", "admm"),
@@ -59,4 +62,40 @@ RESULTS = Layout(
     },
     arrays={**MODEL.arrays, "params": Array(("1+d", "t"))})
 
-LAYOUTS = {"results": RESULTS}
+REFIT = Layout(
+    page={**RESULTS.page, "refit": record({"cov_type": word("nonrobust", "cluster"), "llf": finite(),
+                                           "llf_per_task": _BY_TASK})},
+    arrays={
+        **RESULTS.arrays,
+        "refit_pattern": Array(("1+d", "t"), "i", least=-1),
+        "refit_values": Array(("p",)),
+        "refit_cov": Array(("p", "p")),
+        "refit_unbounded": Array(("p",), "i", among=(0, 1)),
+        "refit_collinear": Array(("p",), "i", among=(0, 1)),
+    })
+
+BOOTSTRAP = Layout(page={**RESULTS.page, "bootstrap": record({"seed": WHOLE, "status": listed(_STATUS, "r")})},
+                   arrays={**RESULTS.arrays, "samples": Array(("r", "1+d", "t"))})
+
+_GRID_PAGE = {"grid": record({"tol": SHARE, "status": listed(_STATUS, "g")})}
+_GRID_ARRAYS = {
+    "grid_params": Array(("g", "1+d", "t")),
+    "grid_penalties": Array(("g", "3"), least=0),
+    "grid_fits": Array(("g", "2")),
+    "grid_counts": Array(("g", "3"), "i", least=0),
+}
+GRID = Layout(page={**MODEL.page, **_GRID_PAGE}, arrays={**MODEL.arrays, **_GRID_ARRAYS})
+
+CHOICE = Layout(
+    page={**RESULTS.page, **_GRID_PAGE,
+          "cv": record({"best": position("g"), "one_se": either(NONE, position("g")), "rule": word("min", "1se"),
+                        "metric": word("logloss", "error", "auc", "rps"), "by": word("cv", "aic", "bic"),
+                        "columns": listed(TEXT)})},
+    arrays={
+        **RESULTS.arrays, **_GRID_ARRAYS,
+        "cv_scores": Array(("g", "c")),
+        "folds": Array(("rows of the fit",), "i", least=0, group="folds"),
+        "fold_scores": Array(("f", "g"), group="folds"),
+    })
+
+LAYOUTS = {"results": RESULTS, "refit": REFIT, "bootstrap": BOOTSTRAP, "grid": GRID, "cv": CHOICE}

@@ -15,8 +15,8 @@ from .exact import ACCEPTED, solve_exactly
 from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, SeparationWarning
 from .formula import Formula, calling_environment
 from .grid import Grid
-from .inputs import (alike, check_index, constant, read_endog, read_exog, read_factors, read_held_out, read_new_exog,
-                     read_offset, read_penalty, read_weights)
+from .inputs import (alike, check_index, constant, new_offset, read_endog, read_exog, read_factors, read_held_out,
+                     read_new_exog, read_offset, read_penalty, read_weights)
 from .likelihood import loglike
 from .limits import PenaltyLimits, penalty_limits
 from .newton import solve_newton
@@ -111,6 +111,7 @@ class FusedLogit:
         self.standardize = checks.flag("standardize", standardize)
         weights = read_weights(weights, outcomes.Y, self.index, outcomes.names)
         offset = read_offset(offset, outcomes.Y.shape, self.index, outcomes.names)
+        self.has_offset = offset is not None
         X = design.X
         self.scale = _scale(X, weights.max(axis=1)) if self.standardize else np.ones(X.shape[1])
         if self.standardize:
@@ -122,6 +123,7 @@ class FusedLogit:
         self.formula: Formula | None = None
         self.outcome: Ordered | Survival | None = None
         _warn_alike(X, self.exog_names[1:])
+        self.left_out_formula: str | None = None
 
     # ---- other ways to build a model --------------------------------------------------------------------------------
 
@@ -346,7 +348,19 @@ class FusedLogit:
         """Features of new rows on the original scale and in the model's order, (X, index); see ``predict``."""
         if self.formula is not None:
             exog = self.formula.design(exog)
-        return read_new_exog(exog, self.exog_names[1:], self.constant)
+        try:
+            return read_new_exog(exog, self.exog_names[1:], self.constant)
+        except (TypeError, ValueError) as error:
+            if self.left_out_formula is None:
+                raise
+            raise type(error)(f"{error}. The model was made by the formula {self.left_out_formula!r}, which was not "
+                              "read from the file: fusedlr.load(path, formula=True) takes its variables") from None
+
+    def new_rows(self, exog: Any, offset: Any = None) -> tuple[np.ndarray, np.ndarray, pd.Index | None]:
+        """Features of new rows as from ``design``, their offsets (n, t), and row labels; see ``predict``."""
+        X, index = self.design(exog)
+        shape = (len(X), len(self.endog_names))
+        return X, new_offset(offset, exog, shape, index, self.endog_names, self.has_offset), index
 
     def held_out(self, endog: Any, exog: Any) -> tuple[np.ndarray, np.ndarray, pd.Index | None]:
         """Other rows as the model sees its own: features on the original scale, labels 0, 1 and NaN, row labels."""
@@ -475,7 +489,7 @@ class FusedLogit:
         """Everything the model is, as plain values and as arrays by name; ``from_state`` takes them back."""
         page = {"endog_names": self.endog_names, "exog_names": self.exog_names, "labels": self.labels,
                 "task_names": self.tasks.names, "constant": self.constant, "standardize": self.standardize,
-                "fuse_intercepts": self.fuse_intercepts,
+                "fuse_intercepts": self.fuse_intercepts, "has_offset": self.has_offset,
                 "formula": None if self.formula is None else self.formula.state(),
                 "outcome": None if self.outcome is None else self.outcome.state()}
         arrays = {"scale": self.scale, "edges": self.tasks.edges, "edge_weights": self.tasks.weights,
@@ -495,11 +509,14 @@ class FusedLogit:
         model.constant, model.standardize, model.scale = page["constant"], page["standardize"], arrays["scale"]
         model.formula = Formula.from_state(page["formula"]) if formula and page["formula"] else None
         model.outcome = from_state(page.get("outcome"))
+        model.left_out_formula = page["formula"]["text"] if page["formula"] and not formula else None
         model.index = pd.Index(arrays["index"]) if "index" in arrays else None
         edges = [(int(j), int(k), weight) for (j, k), weight in zip(arrays["edges"], arrays["edge_weights"])]
         model.problem = Problem.build(_stored_data(arrays, len(model.exog_names) - 1, len(model.endog_names)),
                                       TaskGraph(edges, len(model.endog_names), page["task_names"]),
                                       arrays.get("penalty_factors"), page.get("fuse_intercepts") is not False)
+        # Files that say nothing about it are older than the question.
+        model.has_offset = bool(page.get("has_offset") or model.problem.data.offset.any())
         return model
 
     def __repr__(self) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from . import checks, criteria, storage
+from . import criteria, storage
+from .fitted import Fit
 from .inference import BootstrapResults, RefitResults, bootstrap, refit
-from .inputs import new_offset
-from .likelihood import loglike, null_loglike
-from .objective import Penalty, Solution, linear_predictor, sigmoid
+from .objective import Penalty, Solution
 from .optimality import certify
 from .pattern import pattern_of
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FusedLogitResults"]
 
 
-class FusedLogitResults:
+class FusedLogitResults(Fit):
     """A fitted ``FusedLogit``.
 
     Parameters
@@ -52,23 +50,14 @@ class FusedLogitResults:
         self.method = method
         self.tol = tol
 
+    kind = "results"
+    kept = ("gap", "df_effective", *Fit.kept)
+
+    @property
+    def _solved(self) -> np.ndarray:
+        return self.solution.params
+
     # ---- coefficients -----------------------------------------------------------------------------------------------
-
-    @property
-    def params(self) -> pd.DataFrame:
-        """Intercepts (first row) and coefficients on the original scale, DataFrame (1 + d, t)."""
-        values = self.solution.params / np.append(1.0, self.model.scale)[:, None]
-        return pd.DataFrame(values, self.model.exog_names, self.model.endog_names)
-
-    @property
-    def coefs(self) -> np.ndarray:
-        """Coefficients on the original scale, ndarray (d, t)."""
-        return self.solution.params[1:] / self.model.scale[:, None]
-
-    @property
-    def intercepts(self) -> np.ndarray:
-        """Intercepts, ndarray (t,)."""
-        return self.solution.params[0].copy()
 
     @property
     def nonzero(self) -> pd.DataFrame:
@@ -140,58 +129,6 @@ class FusedLogitResults:
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
 
-    @cached_property
-    def nobs(self) -> int:
-        """Rows with at least one observed label."""
-        return self.model.nobs
-
-    @cached_property
-    def _row_weight(self) -> float:
-        return float(self.model.data.row_weights.sum())
-
-    @cached_property
-    def nobs_per_task(self) -> pd.Series:
-        """Observed labels of each task, weights counted, Series (t,)."""
-        return self._by_task(self.model.data.weights.sum(axis=0))
-
-    @cached_property
-    def positives(self) -> pd.Series:
-        """Observed labels that are yes, weights counted, Series (t,)."""
-        data = self.model.data
-        return self._by_task((data.weights * (data.signs > 0)).sum(axis=0))
-
-    @cached_property
-    def llf_per_task(self) -> pd.Series:
-        """Log-likelihood of each task, Series (t,)."""
-        return self._by_task(loglike(self.model.data, self.solution.params))
-
-    @cached_property
-    def llnull_per_task(self) -> pd.Series:
-        """Log-likelihood of each task with its own intercept and the offset only, Series (t,)."""
-        return self._by_task(null_loglike(self.model.data))
-
-    @cached_property
-    def llf(self) -> float:
-        """Log-likelihood, penalties not counted; of a model of one outcome that of the outcome itself."""
-        return self.model.loglike(self.solution.params)
-
-    @cached_property
-    def llnull(self) -> float:
-        """Log-likelihood of intercepts alone, one for each task, neither fused nor shrunk."""
-        outcome = self.model.outcome
-        overlapping = outcome is not None and not outcome.exact
-        return outcome.null_loglike(self.model.data) if overlapping else float(self.llnull_per_task.sum())
-
-    @property
-    def deviance(self) -> float:
-        """-2 llf."""
-        return -2 * self.llf
-
-    @property
-    def prsquared(self) -> float:
-        """Share of the null deviance explained, McFadden's pseudo R-squared; NaN where the null model is perfect."""
-        return 1 - self.llf / self.llnull if self.llnull else float("nan")
-
     @property
     def df(self) -> int:
         """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
@@ -201,11 +138,6 @@ class FusedLogitResults:
     def df_model(self) -> int:
         """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
         return self.df - len(np.unique(self.pattern[0]))
-
-    @property
-    def df_resid(self) -> float:
-        """Observed labels of all tasks less ``df``."""
-        return float(self.nobs_per_task.sum()) - self.df
 
     @cached_property
     def df_effective(self) -> float:
@@ -222,71 +154,6 @@ class FusedLogitResults:
         """-2 llf + log(n) df_effective, n the number of rows (weights counted): tasks of a row are not independent."""
         return criteria.bic(self.llf, self.df_effective, self._row_weight)
 
-    def _by_task(self, values):
-        return pd.Series(values, self.model.endog_names)
-
-    # ---- predictions ------------------------------------------------------------------------------------------------
-
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions for new rows, or for the rows of the fit.
-
-        Parameters
-        ----------
-        exog : DataFrame or array_like, optional
-            The rows of the fit where left out. Columns of a DataFrame are found by
-            name, in any order, others are ignored; columns of an array by position. A
-            model from a formula takes a DataFrame with the formula's variables.
-        which : "prob", "linear" or "label"
-            Probability of yes, linear predictor, or the more probable of the user's own
-            two labels. Of an ordered outcome also "levels" (probability of each level),
-            "level" (the most probable one) and "rank" (expected level where levels are
-            numbers, else expected position from 1); of time to event "hazard", "survival",
-            "incidence" (both at the ends of the intervals) and "median" (the end of the first
-            interval that half survive at most, NaN where there is none).
-        offset : array_like, shape (n,) or (n, t), optional
-            0 where left out, for new rows.
-
-        Returns
-        -------
-        DataFrame, shape (n, t)
-            A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and "median".
-        """
-        outcome = self.model.outcome
-        special = () if outcome is None else outcome.predictions
-        which = checks.word("which", which, ("prob", "linear", "label", *special))
-        linear = self._linear(exog, offset)
-        if which in special:
-            return outcome.predict(linear, which)
-        if which == "prob":
-            return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
-        return linear if which == "linear" else self._labels(linear)
-
-    @property
-    def fittedvalues(self) -> pd.DataFrame:
-        """Probabilities of yes in the rows of the fit, DataFrame (n, t)."""
-        return self.predict()
-
-    @property
-    def resid_response(self) -> pd.DataFrame:
-        """Label less fitted probability, NaN where the label is not observed, DataFrame (n, t)."""
-        return self.model.endog - self.fittedvalues
-
-    def _linear(self, exog, offset):
-        names = self.model.endog_names
-        if exog is None:
-            if offset is not None:
-                raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
-            return pd.DataFrame(linear_predictor(self.model.data, self.solution.params), self.model.index, names)
-        X, index = self.model.design(exog)
-        linear = new_offset(offset, (len(X), len(names)), index, names) + self.intercepts + X @ self.coefs
-        return pd.DataFrame(linear, index, names)
-
-    def _labels(self, linear):
-        # Object arrays keep each label as the user wrote it; infer_objects then finds the type of the column.
-        columns = {name: np.array([*labels, None], dtype=object)[:2][(linear[name] > 0).to_numpy().astype(int)]
-                   for name, labels in zip(linear.columns, self.model.labels)}
-        return pd.DataFrame(columns, linear.index).infer_objects()
-
     # ---- reading it -------------------------------------------------------------------------------------------------
 
     def summary(self, max_rows: int | None = 40, title: str | None = None) -> Summary:
@@ -302,6 +169,17 @@ class FusedLogitResults:
         from .summary import summarize  # brings statsmodels, which nothing else here needs
 
         return summarize(self, max_rows, title)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the coefficients as a map, features by tasks; see ``plots.coef_map``."""
+        from .plots import coef_map
+
+        return coef_map(self, ax=ax)
+
+    def __str__(self) -> str:
+        from .summary import screen
+
+        return screen(self).as_text()
 
     def summary_frame(self) -> pd.DataFrame:
         """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with."""
@@ -349,31 +227,6 @@ class FusedLogitResults:
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 
-    def remove_data(self) -> None:
-        """Let go of the data, and keep coefficients and everything the summary shows.
-
-        The result of a large design is large only by its model's data. Afterwards
-        ``predict`` needs ``exog``, and ``refit`` and ``bootstrap`` are no longer possible.
-        """
-        for name in KEPT:
-            getattr(self, name)
-        self.model = self.model.without_data()
-
-    def save(self, path: str | PathLike, remove_data: bool = False) -> None:
-        """Write to one file that holds arrays and text only, no code.
-
-        The file appears whole or not at all. Row labels other than numbers, dates and
-        text come back as text.
-
-        Parameters
-        ----------
-        path : str or path
-        remove_data : bool
-            Leave the data out, as ``remove_data()`` would.
-        """
-        page, arrays = self.state(checks.flag("remove_data", remove_data))
-        storage.write(path, "results", page, arrays)
-
     def state(self, remove_data: bool = False) -> tuple[dict, dict]:
         """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
         page, arrays = self.model.state(remove_data)
@@ -381,7 +234,7 @@ class FusedLogitResults:
         page["solution"] = {"objective": solution.objective, "gap": solution.gap, "status": solution.status,
                             "iterations": solution.iterations}
         page["penalties"] = {name: _dismantled(value) for name, value in self.penalties.items()}
-        page.update(method=self.method, tol=self.tol, kept={name: _listed(getattr(self, name)) for name in KEPT})
+        page.update(method=self.method, tol=self.tol, kept=self._kept_values())
         return page, {**arrays, "params": solution.params}
 
     @classmethod
@@ -390,19 +243,12 @@ class FusedLogitResults:
         solution = Solution(arrays["params"], **page["solution"], history={})
         penalties = {name: _revived(value) for name, value in page["penalties"].items()}
         results = cls(model, solution, penalties, page["method"], page["tol"])
-        for name in KEPT:
-            value = page["kept"][name]
-            results.__dict__[name] = pd.Series(value, model.endog_names) if isinstance(value, list) else value
+        results._take_kept(page["kept"])
         return results
 
     def __repr__(self):
         penalties = ", ".join(f"{name}={_brief(value)}" for name, value in self.penalties.items())
         return f"<FusedLogitResults: {penalties}; {self.df} distinct values, {self.status}>"
-
-
-# What remove_data keeps of the data: everything that is computed from them when first asked for.
-KEPT = ("gap", "df_effective", "nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task",
-        "llf", "llnull")
 
 
 def _dismantled(penalty):
@@ -416,10 +262,6 @@ def _revived(penalty):
     if isinstance(penalty, dict):
         return dict(zip(storage.names([name for name, _ in penalty["by_name"]]), (v for _, v in penalty["by_name"])))
     return penalty
-
-
-def _listed(value):
-    return value.tolist() if isinstance(value, pd.Series) else value
 
 
 def _brief(value):

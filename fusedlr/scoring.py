@@ -99,7 +99,7 @@ class Metric:
 METRICS = {
     "logloss": Metric(validation_logloss, False, "error", "mean log-loss of held-out labels"),
     "error": Metric(validation_error, False, "logloss", "share of wrong held-out labels"),
-    "auc": Metric(validation_auc, True, "logloss", "mean area under the ROC curve of held-out labels"),
+    "auc": Metric(validation_auc, True, "logloss", "mean AUC of held-out labels"),
 }
 
 

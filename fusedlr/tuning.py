@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from . import checks, criteria
+from .base import Result
 from .exceptions import ConvergenceWarning, SeparationWarning
 from .grid import Grid, fit_points, warn_edge
 from .inputs import check_index
@@ -22,6 +23,9 @@ from .parallel import run
 from .problem import Problem
 from .results import FusedLogitResults
 from .scoring import PENALTIES, choose, one_standard_error
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
 
 __all__ = ["CVResults", "default_penalties", "fit_cv", "stratified_folds"]
 
@@ -130,7 +134,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
 
 
 @dataclass(frozen=True)
-class CVResults:
+class CVResults(Result):
     """Scores of every point of a grid, and the fit that was chosen.
 
     Attributes
@@ -155,6 +159,8 @@ class CVResults:
     rule, metric, by : str
     """
 
+    kind = "cv"
+
     model: Any
     grid: Grid
     table: pd.DataFrame
@@ -176,16 +182,52 @@ class CVResults:
         """l1, l2 and fusion that were chosen, dict."""
         return {name: float(self.table[name].iloc[self.chosen]) for name in PENALTIES}
 
-    @property
+    @cached_property
     def results(self) -> FusedLogitResults:
         """The chosen fit on all rows, FusedLogitResults."""
         return self.grid.results(self.chosen)
 
-    def plot(self, ax=None):
+    @property
+    def params(self) -> pd.DataFrame:
+        """Coefficients of the chosen fit, DataFrame (1 + d, t)."""
+        return self.results.params
+
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
+        """Predictions of the chosen fit; see ``FusedLogitResults.predict``."""
+        return self.results.predict(exog, which, offset)
+
+    def summary(self) -> Summary:
+        """A statsmodels ``Summary`` of the choice: the best points, and the one that was taken."""
+        from .summary import summarize_cv
+
+        return summarize_cv(self)
+
+    def plot(self, ax: Any = None) -> Any:
         """Draw the scores over l1 and fusion; see ``plots.cv_surface``."""
         from .plots import cv_surface
 
         return cv_surface(self, ax=ax)
+
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
+        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
+        page, arrays = self.results.state(remove_data)
+        grid_page, grid_arrays = self.grid.state(remove_data)
+        scores = self.table[[name for name in self.table if name not in self.grid.table]]  # the rest is the grid's
+        page.update(grid_page, cv={"best": self.best, "one_se": self.one_se, "rule": self.rule, "metric": self.metric,
+                                   "by": self.by, "columns": list(self.table)})
+        folds = {} if self.folds is None else {"folds": self.folds, "fold_scores": self.fold_scores}
+        return page, {**arrays, **grid_arrays, "cv_scores": scores.to_numpy(dtype=float), **folds}
+
+    @classmethod
+    def from_state(cls, results: FusedLogitResults, page: dict, arrays: dict) -> CVResults:
+        """A choice from what ``state`` gave, and the fit that was chosen, made from the same."""
+        grid, kept = Grid.from_state(results.model, page, arrays), page["cv"]
+        names = [name for name in kept["columns"] if name not in grid.table]
+        table = grid.table.join(pd.DataFrame(arrays["cv_scores"], columns=names))[kept["columns"]]
+        found = cls(results.model, grid, table, kept["best"], kept["one_se"], arrays.get("folds"),
+                    arrays.get("fold_scores"), kept["rule"], kept["metric"], kept["by"])
+        found.__dict__["results"] = results  # the fit itself, which could not be found again without the data
+        return found
 
     def __repr__(self):
         point = ", ".join(f"{name}={value:.4g}" for name, value in self.penalties.items())
@@ -205,8 +247,8 @@ class _FoldScores:
         """Scores and weights of the folds that have any: one without observed labels (for AUC, pairs) says nothing."""
         seen = ~np.isnan(self.scores[metric]).all(axis=1)
         if not seen.any():
-            raise ValueError(f"metric={metric!r} needs a fold in which some task has both labels, found none; use fewer "
-                             "folds, or metric='logloss'")
+            raise ValueError(f"metric={metric!r} needs a fold in which some task has both labels, found none; use "
+                             "fewer folds, or metric='logloss'")
         return self.scores[metric][seen], self.weights[seen]
 
     def mean(self, metric):

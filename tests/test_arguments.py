@@ -102,17 +102,35 @@ CALLS = {
     "FusedLogit.fit": (lambda: FusedLogit(Y, X).fit, POINT),
     "FusedLogit.fit_grid": (lambda: FusedLogit(Y, X).fit_grid, POINTS),
     "FusedLogit.fit_cv": (lambda: FusedLogit(Y, X).fit_cv, {**POINTS, "folds": 2}),
+    "FusedLogit.new_rows": (lambda: FusedLogit(Y, X).new_rows, {"exog": X}),
+    "Grid.plot": (lambda: grid().plot, {}),
+    "Grid.save": (lambda: grid().save, {"path": "fit"}),
     "Grid.results": (lambda: grid().results, {"i": 0}),
     "Grid.select": (lambda: grid().select, DATA),
     "FusedLogitResults.predict": (lambda: fit().predict, {"exog": X}),
+    "FusedLogitResults.plot": (lambda: fit().plot, {}),
     "FusedLogitResults.summary": (lambda: fit().summary, {}),
     "FusedLogitResults.refit": (lambda: fit().refit, {}),
     "FusedLogitResults.bootstrap": (lambda: fit().bootstrap, {"n": 2}),
     "FusedLogitResults.save": (lambda: fit().save, {"path": "fit"}),
     "RefitResults.conf_int": (lambda: fit().refit().conf_int, {}),
+    "RefitResults.predict": (lambda: fit().refit().predict, {"exog": X}),
+    "RefitResults.get_prediction": (lambda: fit().refit().get_prediction, {"exog": X}),
+    "RefitResults.t_test": (lambda: fit().refit().t_test, {}),
+    "RefitResults.wald_test": (lambda: fit().refit().wald_test, {}),
+    "RefitResults.plot": (lambda: fit().refit().plot, {}),
+    "RefitResults.save": (lambda: fit().refit().save, {"path": "fit"}),
+    "PredictionResults.conf_int": (lambda: fit().refit().get_prediction().conf_int, {}),
+    "PredictionResults.summary_frame": (lambda: fit().refit().get_prediction().summary_frame, {}),
     "RefitResults.table": (lambda: fit().refit().table, {}),
     "RefitResults.summary": (lambda: fit().refit().summary, {}),
     "BootstrapResults.conf_int": (lambda: fit().bootstrap(3).conf_int, {}),
+    "BootstrapResults.predict": (lambda: fit().bootstrap(3).predict, {"exog": X}),
+    "BootstrapResults.summary": (lambda: fit().bootstrap(3).summary, {}),
+    "BootstrapResults.plot": (lambda: fit().bootstrap(3).plot, {}),
+    "BootstrapResults.save": (lambda: fit().bootstrap(3).save, {"path": "fit"}),
+    "CVResults.predict": (lambda: cv().predict, {"exog": X}),
+    "CVResults.save": (lambda: cv().save, {"path": "fit"}),
     "CVResults.plot": (lambda: cv().plot, {}),
     "TaskGraph": (lambda: TaskGraph, {"edges": [(0, 1)], "n_tasks": 3}),
     "TaskGraph.chain": (lambda: TaskGraph.chain, {"n_tasks": 3}),
@@ -120,6 +138,8 @@ CALLS = {
     "TaskGraph.build": (lambda: TaskGraph.build, {"tasks": "chain", "n_tasks": 3}),
     "load": (lambda: load, {"path": "saved"}),
     "plots.coef_map": (lambda: plots.coef_map, {"results": fit}),
+    "plots.coef_paths": (lambda: plots.coef_paths, {"grid": grid}),
+    "plots.intervals": (lambda: plots.intervals, {"result": lambda: fit().refit()}),
     "plots.feature_path": (lambda: plots.feature_path, {"grid": grid, "feature": "age"}),
     "plots.cv_surface": (lambda: plots.cv_surface, {"cv": cv}),
     "plots.calibration": (lambda: plots.calibration, {"results": fit, **DATA}),
@@ -140,7 +160,10 @@ TAKES = {
     "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "seed": {"huge"}, "i": {"minus one"},
     "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
     "features": {"huge"}, "n_jobs": {"None", "minus one"},
+    "hypotheses": OPTIONAL, "value": {"true", "minus one", "minus half"},
 }
+PREDICTIONS = [("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
+               ("CVResults", "predict"), ("BootstrapResults", "predict")]
 TAKES_HERE = {
     ("FusedLogit.fit_grid", "l1"): {"a short series"},
     ("FusedLogit.fit_grid", "l2"): {"a short series"},
@@ -148,7 +171,9 @@ TAKES_HERE = {
     ("FusedLogit.fit_cv", "l1"): {"None", "a short series"},
     ("FusedLogit.fit_cv", "l2"): {"None", "a short series"},
     ("FusedLogit.fit_cv", "fusion"): {"None", "a short series"},
-    ("FusedLogitResults.predict", "exog"): OPTIONAL,
+    **{(f"{name}.{method}", "exog"): OPTIONAL for name, method in PREDICTIONS},
+    **{(f"{name}.{method}", "offset"): {"None", "minus one", "minus half"} for name, method in
+       [*PREDICTIONS, ("FusedLogit", "new_rows"), ("Grid", "select"), ("plots", "calibration")]},
     ("FusedLogit.fit", "tol"): OPTIONAL,
     ("FusedLogit.from_formula", "formula"): set(),
     ("FusedLogit.from_ordered_formula", "formula"): set(),
@@ -164,10 +189,12 @@ TAKES_HERE = {
     ("plots.feature_path", "l1"): OPTIONAL,
     ("plots.feature_path", "l2"): OPTIONAL,
     ("plots.cv_surface", "l2"): OPTIONAL,
+    ("plots.coef_paths", "l2"): OPTIONAL,
+    ("plots.coef_paths", "fusion"): OPTIONAL,
 }
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
-MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "RefitResults"}
+MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "PredictionResults", "RefitResults"}
 INNER = {"state", "from_state", "differences", "groups", "loglike", "tied"}
 
 

@@ -17,9 +17,9 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 FLOORS = (
     {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
     {"inputs", "objective", "formula", "layouts", "storage"},
-    {"problem"},
+    {"base", "problem"},
     {"admm", "criteria", "likelihood", "newton", "optimality", "outcomes", "pattern", "scoring"},
-    {"exact", "inference", "limits", "plots", "summary"},
+    {"exact", "fitted", "inference", "limits", "plots", "summary"},
     {"results"},
     {"grid"},
     {"tuning"},

@@ -79,7 +79,7 @@ def test_with_zeros_and_ties_the_refit_is_a_glm_of_the_stacked_tasks(standardize
     table = found.table()
     np.testing.assert_allclose(table["coef"], glm.params, rtol=1e-8)
     np.testing.assert_allclose(table["std err"], glm.bse, rtol=1e-7)
-    np.testing.assert_allclose(found.cov_params, glm.cov_params(), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found.cov_params(), glm.cov_params(), rtol=1e-6, atol=1e-12)
     assert found.llf == pytest.approx(glm.llf, rel=1e-10)
     assert found.df == 6 and found.df_model == 4
     assert table.index.tolist()[:3] == [("const", "low, mid"), ("const", "high"), ("a", "all tasks")]

@@ -180,3 +180,50 @@ def test_figures_are_drawn_into_given_axes(cv):
     assert cv.plot(ax=axes[2]) is axes[2]
     assert len(plt.get_fignums()) == 1
     figure.canvas.draw()
+
+
+def test_the_path_of_one_task_is_drawn_over_l1(cv):
+    model = FusedLogit(cv.model.endog.iloc[:, 0], cv.model.exog)
+    grid = model.fit_grid([0.5, 2.0, 8.0], [0.1], [0.0], progress=False)
+    ax = drawn(plots.feature_path(grid, "a"))
+    assert ax.get_xlabel() == "l1"
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), grid.params[:, 1, 0])
+
+
+def test_paths_of_all_features_over_l1_name_the_largest(cv):
+    ax = drawn(plots.coef_paths(cv, features=1, per="unit"))
+    rows = (cv.table["l2"] == cv.penalties["l2"]) & (cv.table["fusion"] == cv.penalties["fusion"])
+    coefs = cv.grid.coefs[rows]
+    largest = np.abs(coefs).max(axis=(0, 2)).argmax()
+    assert cv.model.exog_names[1 + largest] in [text.get_text() for text in ax.texts]
+    grey = [line for line in ax.lines if line.get_color() == "0.8"]
+    assert len(grey) == (coefs.shape[1] - 1) * coefs.shape[2]
+    low, high = ax.get_xlim()
+    assert low > high and ax.get_xlabel() == "l1"
+
+
+def test_intervals_are_drawn_for_every_value_that_was_estimated(cv):
+    refit = cv.results.refit()
+    ax = drawn(plots.intervals(refit, alpha=0.1, per="unit"))
+    ends = refit.conf_int(0.1).iloc[1:]
+    bars = [tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] != 0]
+    kept = [tuple(ends[task].loc[feature]) for feature in ends.index for task in cv.model.endog_names
+            if refit.params.loc[feature, task] != 0]
+    assert sorted(bars) == pytest.approx(sorted(kept))
+    assert "90 % intervals" in ax.get_title(loc="left")
+
+
+def test_a_surface_of_auc_outlines_and_marks_the_largest(cv):
+    found = cv.model.fit_cv(folds=3, metric="auc", l1=[0.5, 2.0, 8.0, 30.0], l2=[0.0, 1.0], fusion=[0.0, 0.5, 2.0],
+                            progress=False)
+    ax = drawn(plots.cv_surface(found))
+    shown = ax.collections[0].get_array().reshape(4, 3)
+    best = found.table.groupby(["l1", "fusion"])["auc"].max().unstack().to_numpy()
+    np.testing.assert_allclose(shown, best)
+    assert "best l2 for each point" in ax.get_title(loc="left")
+    assert any(handle.get_label().startswith("best: ") for handle in ax.lines)
+
+
+def test_every_result_has_a_figure(cv):
+    for result in (cv, cv.grid, cv.results, cv.results.refit(), cv.results.bootstrap(n=3, progress=False)):
+        assert drawn(result.plot()).get_title(loc="left")

@@ -46,7 +46,9 @@ def test_everything_comes_back(tmp_path, make, penalties, remove_data):
     assert [getattr(back, name) for name in STATISTICS] == [getattr(res, name) for name in STATISTICS]
     assert str(back.summary()) == str(res.summary())
     exog = res.model.exog
-    pd.testing.assert_frame_equal(back.predict(exog, which="label"), res.predict(exog, which="label"))
+    offset = 0.5 if res.model.has_offset else None
+    pd.testing.assert_frame_equal(back.predict(exog, "label", offset), res.predict(exog, "label", offset))
+    assert back.model.has_offset == res.model.has_offset
     if not remove_data:
         pd.testing.assert_frame_equal(back.fittedvalues, res.fittedvalues, check_freq=False)
         assert back.model.tasks == res.model.tasks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from .. import checks
 from .names import by_name, check_index
 
-__all__ = ["held_out_weights", "new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
+__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
 
 
 def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
@@ -39,9 +40,41 @@ def read_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) 
     return None if offset is None else _by_label("offset", offset, shape, index, tasks)
 
 
-def new_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray:
-    """Offsets of new rows, shape (n, t); zeros where None."""
-    return np.zeros(shape) if offset is None else _by_label("offset", offset, shape, index, tasks)
+def new_offset(offset: Any, exog: Any, shape: tuple, index: pd.Index | None, tasks: list, needed: bool) -> np.ndarray:
+    """Offsets of new rows, shape (n, t).
+
+    Parameters
+    ----------
+    offset : None, float, array_like, or name of a column of exog
+    exog : what the new rows came in
+    shape : (n, t)
+    index : pandas.Index or None
+        Labels of the new rows.
+    tasks : list
+    needed : bool
+        Whether the model was fitted with an offset; then None is refused, elsewhere it is zeros.
+    """
+    if offset is None and needed:
+        raise ValueError("offset must be given with new rows, because the model was fitted with one; offset=0 leaves "
+                         "it out of the predictions")
+    if isinstance(offset, str):
+        offset = column("offset", offset, exog, "exog")
+    if offset is None:
+        return np.zeros(shape)
+    if isinstance(offset, Real) and not isinstance(offset, bool):
+        return np.full(shape, checks.finite("offset", checks.array("offset", [offset]))[0])
+    return _by_label("offset", offset, shape, index, tasks)
+
+
+def column(argument: str, name: str, frame: Any, where: str) -> pd.Series:
+    """The column of a frame that an argument names."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{argument}={name!r} names a column, so {where} must be a DataFrame, found "
+                        f"{type(frame).__name__}")
+    if name not in frame.columns:
+        raise ValueError(f"{argument}={name!r} must name a column of {where}; there are "
+                         f"{list(frame.columns)[:8]}{' ...' if frame.shape[1] > 8 else ''}")
+    return frame[name]
 
 
 def read_factors(factors: Any, features: list) -> np.ndarray | None:

@@ -10,11 +10,13 @@ try:
 except ImportError as missing:
     raise ImportError(f"figures need {missing.name}, which is not installed: pip install fusedlr[plots]") from missing
 
-from .coefficients import coef_map, feature_path
+from .coefficients import coef_map
+from .paths import coef_paths, feature_path
+from .ranges import intervals
 from .residuals import residual_history
 from .shares import calibration, selection_frequencies
 from .survival import survival_curves
 from .tuning import cv_surface
 
-__all__ = ["calibration", "coef_map", "cv_surface", "feature_path", "residual_history", "selection_frequencies",
-           "survival_curves"]
+__all__ = ["calibration", "coef_map", "coef_paths", "cv_surface", "feature_path", "intervals", "residual_history",
+           "selection_frequencies", "survival_curves"]

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 
 from .. import checks
 
-__all__ = ["FAINT", "INK", "MARKERS", "colour_bar", "given", "grid_axes", "inches", "label_grid", "largest", "mark_line",
-           "nearest", "new_axes", "plain", "short", "shown_title", "style", "task_colours", "task_key", "zero_log_axis"]
+__all__ = ["FAINT", "INK", "MARKERS", "colour_bar", "feature_units", "given", "grid_axes", "inches", "label_grid",
+           "largest", "mark_line", "nearest", "new_axes", "plain", "short", "shown_title", "style", "task_colours",
+           "task_key", "zero_log_axis"]
 
 INK = "0.15"
 FAINT = "0.6"
@@ -53,6 +54,13 @@ def label_grid(ax, row_names, column_names):
         spine.set_visible(False)
 
 
+def feature_units(model, per):
+    """What one step of each feature is, shape (d,), and what to call it; see ``coef_map``."""
+    if checks.word("per", per, ("sd", "unit")) == "unit":
+        return np.ones(len(model.scale)), "unit"
+    return (model.scale if model.standardize else model.data.X.std(axis=0)), "standard deviation"
+
+
 def inches(ax):
     size = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     return size.width, size.height
@@ -91,14 +99,14 @@ def style(k, n_tasks):
     return MARKERS[k] if n_tasks <= len(MARKERS) else None
 
 
-def task_key(ax, tasks, colours):
+def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5)):
     """A legend of the tasks; beyond six, of seven of them in order."""
     n = len(tasks)
     shown = np.arange(n) if n <= len(MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
     handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=plain(tasks[k]), linewidth=2)
                for k in shown]
     title = "task" if n <= len(MARKERS) else f"task (7 of {n})"
-    ax.legend(handles=handles, title=title, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
+    ax.legend(handles=handles, title=title, frameon=False, loc=loc, bbox_to_anchor=bbox_to_anchor, fontsize=9)
 
 
 def zero_log_axis(ax, values):

@@ -1,8 +1,7 @@
-"""Coefficients of one fit as a map, and of one feature as fusion grows."""
+"""Coefficients of one fit as a map."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from .. import checks
-from .axes import (FAINT, INK, MARKERS, colour_bar, given, grid_axes, inches, label_grid, largest, mark_line, nearest,
-                   new_axes, plain, shown_title, style, task_colours, task_key, zero_log_axis)
+from .axes import INK, colour_bar, feature_units, given, grid_axes, inches, label_grid, largest, shown_title
 
-__all__ = ["coef_map", "feature_path"]
+__all__ = ["coef_map"]
 
 
 def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None = None) -> Axes:
@@ -42,8 +40,9 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     Tasks that are intervals of time (``FusedLogit.from_survival``) are as wide as they are long.
     """
     checks.result("results", results, ("model", "solution", "coefs"), "a fit such as FusedLogit(...).fit gives")
-    per, ax = checks.word("per", per, ("sd", "unit")), given(ax)
-    values = _sized_coefs(results, per)
+    ax = given(ax)
+    units, unit = feature_units(results.model, per)
+    values = results.coefs * units[:, None]
     shown = largest(np.abs(values).max(axis=1), features)
     groups = results.model.tasks.tied(results.solution.params[1:][shown])
     ax = ax or grid_axes(len(shown), results.model.endog_names)
@@ -57,55 +56,9 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     label_grid(ax, [results.model.exog_names[1 + i] for i in shown], results.model.endog_names)
     if hasattr(results.model.outcome, "breaks"):
         _time_ticks(ax, edges)
-    unit = "standard deviation" if per == "sd" else "unit"
     colour_bar(ax, colour, f"change in log-odds\nper {unit}\n(hatched: negative)")
     ax.set_title(shown_title("Coefficients", values, len(shown)), loc="left")
     return ax
-
-
-def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | None = None,
-                 ax: Axes | None = None) -> Axes:
-    """Coefficients of one feature in all tasks as fusion grows.
-
-    Parameters
-    ----------
-    grid : Grid or CVResults
-    feature : str
-        A name, also that of the intercept.
-    l1, l2 : float, optional
-        Which points of the grid to show, those nearest to these values. Where left out:
-        the chosen ones of a CVResults, the smallest of a Grid.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    Axes
-    """
-    checks.result("grid", grid, ("model", "table"), "what fit_grid or fit_cv gave")
-    ax, chosen = given(ax), getattr(grid, "penalties", None)
-    grid = getattr(grid, "grid", grid)
-    rows, l1, l2 = _slice(grid.table, _default(l1, chosen, "l1"), _default(l2, chosen, "l2"))
-    names, tasks = list(grid.model.exog_names), grid.model.endog_names
-    if not isinstance(feature, Hashable) or feature not in dict.fromkeys(names):
-        raise ValueError(f"feature must be one of exog_names, found {checks.shown(feature)}; there are {names[:5]} ...")
-    lines = np.asarray(grid.params)[rows, names.index(feature)]
-    ax = ax or new_axes(6.4, 4.0)
-    positions = zero_log_axis(ax, grid.table["fusion"].to_numpy(dtype=float)[rows])
-    _task_lines(ax, positions, lines, tasks)
-    if chosen is not None:
-        at = positions[np.argmin(np.abs(grid.table["fusion"].to_numpy(dtype=float)[rows] - chosen["fusion"]))]
-        mark_line(ax, at, "chosen")
-    ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set(xlabel="fusion", ylabel="coefficient")
-    ax.set_title(f"{plain(feature)} as fusion grows (l1 = {l1:.3g}, l2 = {l2:.3g})", loc="left")
-    return ax
-
-
-def _sized_coefs(results, per):
-    if per not in ("sd", "unit"):
-        raise ValueError(f"per must be 'sd' or 'unit', found {per!r}")
-    model = results.model
-    return results.coefs * (model.data.X.std(axis=0) * model.scale)[:, None] if per == "sd" else results.coefs
 
 
 def _signed_colours(values):
@@ -160,26 +113,3 @@ def _readable_on(fill):
     """Black or white, whichever stands out more."""
     red, green, blue = fill[:3]
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-
-
-def _task_lines(ax, positions, lines, tasks):
-    """One line for each task; wider ones below, so that tied tasks show as one striped line."""
-    colours = task_colours(len(tasks))
-    few = len(tasks) <= len(MARKERS)
-    for k in range(len(tasks)):
-        width = 1.4 + 1.1 * (len(tasks) - 1 - k) if few else 1.3
-        ax.plot(positions, lines[:, k], color=colours[k], linewidth=width, marker=style(k, len(tasks)),
-                markersize=4 + width / 2, solid_capstyle="round")
-    sns.despine(ax=ax)
-    task_key(ax, tasks, colours)
-
-
-def _slice(table, l1, l2):
-    """Rows of a grid at one l1 and l2, in order of fusion."""
-    l1, l2 = nearest("l1", table["l1"], l1), nearest("l2", table["l2"], l2)
-    rows = np.flatnonzero((table["l1"] == l1) & (table["l2"] == l2))
-    return rows[np.argsort(table["fusion"].to_numpy()[rows], kind="stable")], l1, l2
-
-
-def _default(value, chosen, name):
-    return value if value is not None or chosen is None else chosen[name]

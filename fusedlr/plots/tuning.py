@@ -17,10 +17,10 @@ __all__ = ["cv_surface"]
 
 
 def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes:
-    """Scores over l1 and fusion, with the lowest and the one-standard-error point marked.
+    """Scores over l1 and fusion, with the best and the one-standard-error point marked.
 
-    Points within one standard error of the lowest are outlined. If only one of the
-    penalties varies, the scores are drawn as a line with standard errors.
+    Points within one standard error of the best are outlined. If only one of the
+    penalties varies (l2 aside), the scores are drawn as a line with standard errors.
 
     Parameters
     ----------
@@ -37,27 +37,45 @@ def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes
     ax, score = given(ax), "mean" if cv.by == "cv" else cv.by
     table = cv.table if l2 is None else cv.table[cv.table["l2"] == nearest("l2", cv.table["l2"], l2)]
     if table["l1"].nunique() == 1 or table["fusion"].nunique() == 1:
-        return _cv_line(cv, table, score, ax)
-    surface = table.groupby(["l1", "fusion"])[score].min().unstack("fusion")
+        return _cv_line(cv, table, score, l2, ax)
+    surface = _best(cv, table, ["l1", "fusion"], score).pivot(index="l1", columns="fusion", values=score)
     ax = ax or grid_axes(surface.shape[0], [short(value) for value in surface], cell=(0.62, 0.34))
     colour = _score_colours(cv, surface.to_numpy())
     ax.pcolormesh(np.arange(surface.shape[1] + 1), np.arange(surface.shape[0] + 1), surface.to_numpy(),
                   cmap=colour.cmap, norm=colour.norm, edgecolor="white", linewidth=0.5)
     if score == "mean":
-        _outline(ax, surface.to_numpy() <= cv.table["mean"].iloc[cv.best] + cv.table["se"].iloc[cv.best])
+        cost = cv.model.metrics[cv.metric].cost
+        _outline(ax, cost(surface) <= cost(cv.table["mean"].iloc[cv.best]) + cv.table["se"].iloc[cv.best])
     _mark_points(ax, cv, surface)
     _penalty_ticks(ax, surface)
-    colour_bar(ax, colour, _score_name(cv), "max" if surface.to_numpy().max() > colour.norm.vmax else "neither")
+    colour_bar(ax, colour, _score_name(cv), _extend(surface.to_numpy(), colour.norm))
     ax.set_title(_cv_title(cv, l2), loc="left")
     return ax
 
 
+def _larger_is_better(cv):
+    return cv.by == "cv" and cv.model.metrics[cv.metric].larger_is_better
+
+
+def _best(cv, table, names, score):
+    """Of the points that are equal in the penalties named, the one with the best score."""
+    groups = table.groupby(names)[score]
+    return table.loc[groups.idxmax() if _larger_is_better(cv) else groups.idxmin()]
+
+
 def _score_colours(cv, surface):
-    """Light is good. The scale ends four standard errors above the lowest, so that bad corners do not hide the rest."""
+    """Light is good. The scale ends four standard errors from the best, so that bad corners do not hide the rest."""
     low, high = np.nanmin(surface), np.nanmax(surface)
-    if cv.by == "cv":
-        high = min(high, low + 4 * cv.table["se"].iloc[cv.best])
-    return ScalarMappable(Normalize(low, max(high, low + 1e-12)), sns.color_palette("crest", as_cmap=True))
+    room = 4 * cv.table["se"].iloc[cv.best] if cv.by == "cv" else np.inf
+    if _larger_is_better(cv):
+        low = min(max(low, high - room), high - 1e-12)
+        return ScalarMappable(Normalize(low, high), sns.color_palette("crest_r", as_cmap=True))
+    high = max(min(high, low + room), low + 1e-12)
+    return ScalarMappable(Normalize(low, high), sns.color_palette("crest", as_cmap=True))
+
+
+def _extend(surface, norm):
+    return "max" if surface.max() > norm.vmax else "min" if surface.min() < norm.vmin else "neither"
 
 
 def _outline(ax, inside):
@@ -73,7 +91,7 @@ def _outline(ax, inside):
 
 def _marks(cv):
     """Label, row of the table and marker of the points worth marking."""
-    marks = [("lowest", cv.best, "o")]
+    marks = [("best" if _larger_is_better(cv) else "lowest", cv.best, "o")]
     return marks if cv.one_se is None else [*marks, ("1-SE", cv.one_se, "D")]
 
 
@@ -100,19 +118,20 @@ def _penalty_ticks(ax, surface):
 
 
 def _score_name(cv):
-    names = {"logloss": "mean log-loss of held-out labels", "error": "share of wrong held-out labels"}
-    return names[cv.metric] if cv.by == "cv" else cv.by.upper()
+    return cv.model.metrics[cv.metric].words if cv.by == "cv" else cv.by.upper()
 
 
-def _cv_title(cv, l2):
-    shown = "best l2 in each cell" if l2 is None else f"l2 = {nearest('l2', cv.table['l2'], l2):.3g}"
-    return f"{'Cross-validation' if cv.by == 'cv' else cv.by.upper()}, {shown}"
+def _cv_title(cv, l2, others="l2"):
+    """What is shown, and which of the penalties that are not on an axis."""
+    shown = f"best {others} for each point" if l2 is None else f"l2 = {nearest('l2', cv.table['l2'], l2):.3g}"
+    return f"{'Cross-validation' if cv.by == 'cv' else cv.by.upper()}" + f", {shown}" * bool(others or l2 is not None)
 
 
-def _cv_line(cv, table, score, ax):
+def _cv_line(cv, table, score, l2, ax):
     """Scores along the one penalty that varies, with standard errors."""
     name = next((name for name in ("l1", "fusion", "l2") if table[name].nunique() > 1), "l1")
-    best = table.loc[table.groupby(name)[score].idxmin()].sort_values(name)
+    best = _best(cv, table, name, score).sort_values(name)
+    others = " and ".join(other for other in ("l1", "l2", "fusion") if other != name and table[other].nunique() > 1)
     ax = ax or new_axes(6.4, 4.0)
     positions = zero_log_axis(ax, best[name].to_numpy(dtype=float))
     errors = best["se"].to_numpy() if score == "mean" else None
@@ -123,5 +142,5 @@ def _cv_line(cv, table, score, ax):
         mark_line(ax, positions[np.argmin(np.abs(values - cv.table[name].iloc[row]))], label)
     sns.despine(ax=ax)
     ax.set(xlabel=name, ylabel=_score_name(cv))
-    ax.set_title("Cross-validation" if cv.by == "cv" else cv.by.upper(), loc="left")
+    ax.set_title(_cv_title(cv, l2, others), loc="left")
     return ax

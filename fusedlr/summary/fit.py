@@ -1,4 +1,4 @@
-"""The printed summary of a fit, as a statsmodels ``Summary``: text, html, latex and csv.
+"""The printed summary of a penalized fit.
 
 Three kinds of tables: the fit as a whole, one line for each task, and coefficients with
 at most five tasks side by side. A tie between neighbouring tasks is an equals sign in a
@@ -6,19 +6,15 @@ narrow column of its own between the two values, so that it survives every forma
 coefficient of exactly zero is a dot.
 """
 
-from html import escape
-from textwrap import wrap
-
 import numpy as np
-from statsmodels.iolib.summary import Summary
-from statsmodels.iolib.table import Cell, SimpleTable
 
-from . import checks
+from .. import checks
+from .tables import WIDTH, build, count, number, overview, share, shortened, table
 
-__all__ = ["summarize"]
+__all__ = ["screen", "summarize"]
 
-WIDTH = 100
 TASKS_ABREAST = 5
+ROWS_ON_A_SCREEN = 12
 
 TITLE = "Fused logistic regression"
 ZERO, TIE = ".", "="
@@ -27,21 +23,21 @@ ZERO, TIE = ".", "="
 def summarize(results, max_rows=40, title=None):
     """Summary of a ``FusedLogitResults``; see ``FusedLogitResults.summary``."""
     rows, notes = _rows_to_show(results, _checked_rows(max_rows))
-    tables = [_overview(results, TITLE if title is None else checks.text("title", title)), _task_table(results)]
-    tables += _coefficient_tables(results, rows)
-    width = _same_width(tables)
-    summary = Summary()
-    summary.tables = tables
-    summary.add_extra_txt(_numbered([*_reading_notes(results), *notes, *_status_notes(results)], width))
-    return summary
+    tables = [_overview(results, title), _task_table(results), *_coefficient_tables(results, rows)]
+    return build(tables, [*_reading_notes(results), *notes, *_status_notes(results)])
+
+
+def screen(results):
+    """As much of the summary as a screen holds: with many tasks the overview alone."""
+    if len(results.model.endog_names) <= TASKS_ABREAST:
+        return summarize(results, max_rows=ROWS_ON_A_SCREEN)
+    return build([_overview(results)], [*_status_notes(results), "summary() shows every task and its coefficients."])
 
 
 # ---- the fit as a whole ---------------------------------------------------------------------------------------------
 
-def _overview(results, title):
-    left, right = _setting(results), _quality(results)
-    rows = [[name, value, other, number] for (name, value), (other, number) in zip(left, right)]
-    return _table(rows, None, aligns="lrlr", title=title)
+def _overview(results, title=None):
+    return overview(_setting(results), _quality(results), TITLE if title is None else checks.text("title", title))
 
 
 def _setting(results):
@@ -50,7 +46,7 @@ def _setting(results):
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
         ("Rows:", f"{results.nobs}"),
-        ("Labels observed:", _count(results.nobs_per_task.sum())),
+        ("Labels observed:", count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
         ("Groups of 2+ tasks:", f"{np.count_nonzero(sizes > 1)}"),
@@ -65,7 +61,7 @@ def _quality(results):
     return [
         ("Log-likelihood:", f"{results.llf:.3f}"),
         ("LL-null:", f"{results.llnull:.3f}"),
-        ("Deviance explained:", _share(results.prsquared)),
+        ("Deviance explained:", share(results.prsquared)),
         ("Effective df:", f"{results.df_effective:.2f}"),
         ("AIC:", f"{results.aic:.3f}"),
         ("BIC:", f"{results.bic:.3f}"),
@@ -99,10 +95,6 @@ def _penalty_text(results, name):
     return f"{used.min():g} to {used.max():g} by feature"
 
 
-def _share(value):
-    return "" if np.isnan(value) else f"{value:.3f}"
-
-
 # ---- one line for each task -----------------------------------------------------------------------------------------
 
 def _task_table(results):
@@ -114,21 +106,21 @@ def _task_table(results):
     for k, name in enumerate(model.endog_names):
         labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
         llf, null = results.llf_per_task.iloc[k], results.llnull_per_task.iloc[k]
-        rows.append([_shortened(name, 30), _count(labels), _count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
-                     f"{llf:.3f}", _share(1 - llf / null if null else np.nan)]
-                    + [_shortened(model.labels[k][1], 12)] * worded)
-    table = _table(rows, header, aligns="lrrrrrr" + "l" * worded)
-    for row in table[1:] if worded else []:
+        rows.append([shortened(name, 30), count(labels), count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
+                     f"{llf:.3f}", share(1 - llf / null if null else np.nan)]
+                    + [shortened(model.labels[k][1], 12)] * worded)
+    made = table(rows, header, aligns="lrrrrrr" + "l" * worded)
+    for row in made[1:] if worded else []:
         row[-1].datatype = 0  # latex escapes the text of the first kind of column only
-    return table
+    return made
 
 
 # ---- coefficients ---------------------------------------------------------------------------------------------------
 
 def _coefficient_tables(results, rows):
     """Tables of at most five tasks, fewer where names are long."""
-    names = [_shortened(name, 14) for name in results.model.endog_names]
-    stubs = [_shortened(results.model.exog_names[row], 28) for row in rows]
+    names = [shortened(name, 14) for name in results.model.endog_names]
+    stubs = [shortened(results.model.exog_names[row], 28) for row in rows]
     cells = _cells(results, rows)
     marks = _marks(results, rows)
     width = max(9, *map(len, names), *map(len, cells.ravel()))
@@ -144,12 +136,12 @@ def _coefficient_table(names, stubs, cells, marks, part, width):
         header += [names[k], ""]
         for row, cell, mark in zip(rows, cells[:, k], marks[:, k + 1]):
             row += [cell, mark]
-    return _table(rows, header, aligns="lc" + "rc" * len(part), colsep=" ", colwidths=[0, 1] + [width, 1] * len(part))
+    return table(rows, header, aligns="lc" + "rc" * len(part), colsep=" ", colwidths=[0, 1] + [width, 1] * len(part))
 
 
 def _cells(results, rows):
     values, pattern = results.params.to_numpy()[rows], results.pattern[rows]
-    return np.array([[ZERO if group < 0 else _number(value) for value, group in zip(line, groups)]
+    return np.array([[ZERO if group < 0 else number(value) for value, group in zip(line, groups)]
                      for line, groups in zip(values, pattern)], dtype=object)
 
 
@@ -233,77 +225,3 @@ def _status_notes(results):
     if results.status == "not_converged":
         return [f"NOT CONVERGED: the duality gap is above the tolerance of {results.tol:.1e}. Raise max_iter or tol."]
     return []
-
-
-def _numbered(notes, width):
-    lines = ["Notes:"]
-    for number, note in enumerate(notes, start=1):
-        lines += wrap(f"[{number}] {note}", max(width, 72), subsequent_indent="    ")
-    return lines
-
-
-# ---- tables ---------------------------------------------------------------------------------------------------------
-
-class _Table(SimpleTable):
-    """A table that knows how its columns stand, whichever table it is printed with."""
-
-    aligns = ""
-
-
-class _Cell(Cell):
-    """A cell whose text shows as it is in every format, and which stands as its column does, header or not."""
-
-    def alignment(self, output_format, **fmt_dict):
-        column = next(number for number, cell in enumerate(self.row) if cell is self)
-        return self.row.table.aligns[column]
-
-    def format(self, width, output_format="txt", **fmt_dict):
-        text, data = super().format(width, output_format, **fmt_dict), str(self.data)
-        if output_format == "html":
-            return text.replace(data, escape(data), 1) if data != escape(data) else text
-        if output_format == "latex":
-            return text.replace("<", "$<$")
-        return f'"{data}"'.ljust(width) if fmt_dict.get("fmt") == "csv" and "," in data else text
-
-
-_HTML = {"l": '<td style="text-align: left">%s</td>', "r": '<td style="text-align: right">%s</td>',
-         "c": '<td style="text-align: center">%s</td>'}
-
-
-def _table(rows, header, aligns, title="", colsep="  ", colwidths=None):
-    text = {"data_fmts": ["%s"], "table_dec_above": "=", "table_dec_below": "=", "header_dec_below": "-",
-            "colsep": colsep, "colwidths": colwidths}
-    table = _Table(rows, headers=header, title=title, celltype=_Cell, txt_fmt=text,
-                   html_fmt={"data_fmts": [_HTML[align] for align in aligns]})
-    table.aligns = aligns
-    return table
-
-
-def _same_width(tables):
-    """Widen every table to the widest: the overview in its values, the others behind their first column."""
-    widths = [table.get_colwidths("txt") for table in tables]
-    seps = [len(table.output_formats["txt"]["colsep"]) for table in tables]
-    total = max(sum(columns) + sep * (len(columns) - 1) for columns, sep in zip(widths, seps))
-    for number, (table, columns, sep) in enumerate(zip(tables, widths, seps)):
-        spare = total - sum(columns) - sep * (len(columns) - 1)
-        columns = list(columns)
-        columns[1 if number == 0 else 0] += spare // 2 if number == 0 else spare
-        if number == 0:
-            columns[3] += spare - spare // 2
-        table.output_formats["txt"]["colwidths"] = columns
-    return total
-
-
-def _count(value):
-    """A sum of weights: a whole number where they are whole."""
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
-
-
-def _number(value):
-    """Four decimals, or an exponent where they would hide the value."""
-    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
-
-
-def _shortened(name, length):
-    text = str(name)
-    return text if len(text) <= length else text[:length - 2] + ".."

@@ -1,0 +1,185 @@
+"""Fits of resampled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..base import Result
+from ..exact import solve_exactly
+from ..parallel import run
+from .wald import intervals
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["BootstrapResults", "bootstrap"]
+
+
+def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = None,
+              progress: bool = True) -> BootstrapResults:
+    """Repeat a penalized fit on resampled rows, at the same penalties.
+
+    Rows are drawn with replacement and keep the labels of all their tasks. A weight is a
+    number of rows: a row of weight 2 is drawn as two equal rows would be.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+    n : int
+        Number of resamples.
+    seed : int
+        Each resample has its own stream drawn from it, so neither ``n_jobs`` nor a
+        larger ``n`` changes the first resamples.
+    n_jobs : int, optional
+        Number of threads, one for each core where left out; the numbers do not depend on it.
+    progress : bool
+        Show a bar on a terminal.
+
+    Returns
+    -------
+    BootstrapResults
+    """
+    n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
+    seed = checks.whole("seed", seed, 0)
+    model = results.model
+    work = partial(_refit_resample, model.problem, results.penalty, results.solution.params)
+    fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
+    params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
+    return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)
+
+
+@dataclass(frozen=True)
+class BootstrapResults(Result):
+    """Fits of resampled rows.
+
+    Percentile intervals of a penalized fit describe the penalized estimate, which is
+    pulled towards zero and towards its neighbours; they are no test of a hypothesis.
+
+    Attributes
+    ----------
+    results : FusedLogitResults
+        The fit on the rows themselves.
+    samples : ndarray, shape (n, 1 + d, t)
+        Coefficients of each resample on the original scale.
+    status : ndarray of str, shape (n,)
+        "optimal", or what kept a resample from it.
+    seed : int
+    """
+
+    kind = "bootstrap"
+
+    results: Any
+    samples: np.ndarray
+    status: np.ndarray
+    seed: int
+
+    @property
+    def model(self) -> Any:
+        """The model of the fit."""
+        return self.results.model
+
+    @property
+    def params(self) -> pd.DataFrame:
+        """Coefficients of the fit on the rows themselves, DataFrame (1 + d, t)."""
+        return self.results.params
+
+    @property
+    def bse(self) -> pd.DataFrame:
+        """Standard deviation over resamples, DataFrame (1 + d, t)."""
+        return self._frame(self.samples.std(axis=0, ddof=1))
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Percentile intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper")."""
+        alpha = checks.tolerance("alpha", alpha)
+        lower, upper = np.quantile(self.samples, [alpha / 2, 1 - alpha / 2], axis=0)
+        return intervals(self._frame(lower), self._frame(upper))
+
+    @property
+    def selection_frequency(self) -> pd.DataFrame:
+        """Share of resamples in which a coefficient is not zero, DataFrame (d, t)."""
+        return self._frame((self.samples != 0).mean(axis=0)).iloc[1:]
+
+    @property
+    def fusion_frequency(self) -> pd.DataFrame:
+        """Share of resamples in which both tasks of an edge have the same value, DataFrame (1 + d, edges).
+
+        Two zeros are the same value.
+        """
+        edges, names = self.results.model.tasks.edges, self.results.model.endog_names
+        same = self.samples[:, :, edges[:, 0]] == self.samples[:, :, edges[:, 1]]
+        columns = pd.MultiIndex.from_tuples([(names[j], names[k]) for j, k in edges], names=["task", "neighbour"])
+        return pd.DataFrame(same.mean(axis=0), self.results.model.exog_names, columns)
+
+    @property
+    def n_failed(self) -> int:
+        """Resamples whose fit is not optimal; they are kept."""
+        return int((self.status != "optimal").sum())
+
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
+        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``."""
+        return self.results.predict(exog, which, offset)
+
+    def summary(self, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
+        """A statsmodels ``Summary``: each coefficient with its percentile interval and how often it is selected.
+
+        Parameters
+        ----------
+        alpha : float
+        max_rows : int or None
+            Features to show, those selected most often; None shows all.
+        """
+        from ..summary import summarize_bootstrap
+
+        return summarize_bootstrap(self, alpha, max_rows)
+
+    def __str__(self) -> str:
+        from ..summary import VALUES_ON_A_SCREEN
+
+        return self.summary(max_rows=max(VALUES_ON_A_SCREEN // len(self.model.endog_names) - 1, 1)).as_text()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``."""
+        from ..plots import selection_frequencies
+
+        return selection_frequencies(self, ax=ax)
+
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
+        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
+        page, arrays = self.results.state(remove_data)
+        page["bootstrap"] = {"seed": self.seed, "status": self.status.tolist()}
+        return page, {**arrays, "samples": self.samples}
+
+    @classmethod
+    def from_state(cls, results: Any, page: dict, arrays: dict) -> BootstrapResults:
+        """Resamples from what ``state`` gave, of a fit that was made from the same."""
+        return cls(results, arrays["samples"], np.array(page["bootstrap"]["status"]), page["bootstrap"]["seed"])
+
+    def _frame(self, values: np.ndarray) -> pd.DataFrame:
+        return pd.DataFrame(values, self.results.model.exog_names, self.results.model.endog_names)
+
+    def __repr__(self) -> str:
+        return f"<BootstrapResults: {len(self.samples)} resamples, {self.n_failed} not optimal, seed {self.seed}>"
+
+
+def _refit_resample(problem, penalty, start, seeds):
+    """Coefficients and status of one resample, drawn as weights: a row drawn twice counts twice."""
+    drawn = problem.reweighted(_draw(problem.data.row_weights, np.random.default_rng(seeds)))
+    solution = solve_exactly(drawn, penalty, start=start)
+    return solution.params, solution.status
+
+
+def _draw(weights, rng):
+    """How often each row is drawn, over its weight, in a resample of as many rows as the weights stand for, (n,)."""
+    end = np.cumsum(weights)
+    size = max(int(round(end[-1])), 1)
+    # A place in the queue of all rows, each as long as its weight: equal rows side by side are drawn like one of twice
+    # the weight.
+    places = (rng.integers(size, size=size) + 0.5) * (end[-1] / size)
+    times = np.bincount(np.searchsorted(end, places, side="right"), minlength=len(weights))
+    return np.divide(times, weights, out=np.zeros(len(weights)), where=weights > 0)

@@ -1,0 +1,68 @@
+"""Predicted probabilities with standard errors and intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..objective import pointwise_curvature, sigmoid
+from .wald import intervals, normal_quantile
+
+__all__ = ["PredictionResults"]
+
+
+class PredictionResults:
+    """Probabilities of yes, with what the uncertainty of the coefficients makes of them.
+
+    Attributes
+    ----------
+    linear, se_linear : DataFrame, shape (n, t)
+        Linear predictor and its standard error; NaN where a coefficient has none.
+    """
+
+    def __init__(self, linear: pd.DataFrame, se_linear: pd.DataFrame) -> None:
+        self.linear = linear
+        self.se_linear = se_linear
+
+    @property
+    def predicted_mean(self) -> pd.DataFrame:
+        """Probability of yes, DataFrame (n, t)."""
+        return self._frame(sigmoid(self.linear.to_numpy()))
+
+    @property
+    def se_mean(self) -> pd.DataFrame:
+        """Standard error of the probability, by its slope in the linear predictor, DataFrame (n, t)."""
+        return self._frame(pointwise_curvature(self.linear.to_numpy()) * self.se_linear.to_numpy())
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Intervals of the probability, from those of the linear predictor, so that they stay between 0 and 1.
+
+        Returns
+        -------
+        DataFrame, shape (n, 2 t)
+            Columns (task, "lower") and (task, "upper").
+        """
+        half = normal_quantile(alpha) * self.se_linear
+        lower, upper = (self._frame(sigmoid(end.to_numpy())) for end in (self.linear - half, self.linear + half))
+        return intervals(lower, upper)
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Columns of statsmodels for each task: mean, mean_se, mean_ci_lower and mean_ci_upper, DataFrame (n, 4 t)."""
+        ends = self.conf_int(alpha)
+        tables = {task: pd.DataFrame({"mean": self.predicted_mean[task], "mean_se": self.se_mean[task],
+                                      "mean_ci_lower": ends[task]["lower"], "mean_ci_upper": ends[task]["upper"]})
+                  for task in self.linear.columns}
+        return pd.concat(tables, axis=1)
+
+    def _frame(self, values: np.ndarray) -> pd.DataFrame:
+        return pd.DataFrame(values, self.linear.index, self.linear.columns)
+
+    def __repr__(self) -> str:
+        rows, tasks = self.linear.shape
+        return f"<PredictionResults: {rows} rows, {tasks} tasks; see summary_frame()>"
+
+    def __str__(self) -> str:
+        return str(self.summary_frame())
+
+    def _repr_html_(self) -> str:
+        return self.summary_frame()._repr_html_()

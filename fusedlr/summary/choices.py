@@ -1,0 +1,90 @@
+"""Printed summaries of grids and of the choice of penalties."""
+
+import numpy as np
+
+from ..scoring import PENALTIES
+from .tables import build, overview, table
+
+__all__ = ["summarize_cv", "summarize_grid"]
+
+POINTS = 8
+
+
+def summarize_grid(grid):
+    """Summary of a ``Grid``: what was fitted, and the least and the most penalized points."""
+    rows = _spread(len(grid), POINTS)
+    tables = [overview(_about(grid), _outcome(grid), "Fits on a grid of penalties"),
+              _point_table(grid.table.iloc[rows], [], [""] * len(rows))]
+    return build(tables, [f"Shown are {len(rows)} of {len(grid)} points; the attribute table holds all of them.",
+                          "results(i) is the fit at point i; select(endog, exog) takes the best for held-out rows."])
+
+
+def summarize_cv(cv):
+    """Summary of a ``CVResults``: the best points, and which one was chosen."""
+    score = "mean" if cv.by == "cv" else cv.by
+    cost = cv.model.metrics[cv.metric].cost(cv.table[score]) if cv.by == "cv" else cv.table[score].to_numpy()
+    rows = list(dict.fromkeys([cv.chosen, cv.best, *np.argsort(cost, kind="stable")[:POINTS]]))
+    rows = sorted(rows, key=lambda row: cost[row])
+    extra = ["mean", "se"] if cv.by == "cv" else [cv.by]
+    tables = [overview(_about(cv.grid, cv.results.nobs), _choice(cv), "Choice of penalties"),
+              _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
+    return build(tables, _notes(cv))
+
+
+def _about(grid, rows=None):
+    sizes = " x ".join(str(grid.table[name].nunique()) for name in PENALTIES)
+    return [
+        *([] if rows is None else [("Rows:", f"{rows}")]),
+        ("Tasks:", f"{len(grid.model.endog_names)}"),
+        ("Features:", f"{len(grid.model.exog_names) - 1}"),
+        ("Points:", f"{len(grid)}"),
+        ("l1 x l2 x fusion:", sizes),
+    ]
+
+
+def _outcome(grid):
+    counts, gaps = grid.table["status"].value_counts(), grid.table["gap"]
+    return [
+        ("Optimal:", f"{counts.get('optimal', 0)}"),
+        ("Separated:", f"{counts.get('separated', 0)}"),
+        ("Not converged:", f"{counts.get('not_converged', 0)}"),
+        ("Tolerance (largest gap):", f"{grid.tol:.0e} ({gaps.max():.0e})"),
+    ]
+
+
+def _choice(cv):
+    how = f"{len(np.unique(cv.folds))} folds, {cv.metric}" if cv.by == "cv" else cv.by.upper()
+    return [("Compared by:", how), ("Rule:", cv.rule),
+            *((f"Chosen {name}:", f"{cv.penalties[name]:.4g}") for name in PENALTIES)]
+
+
+def _point_table(points, extra, marks):
+    columns = [*PENALTIES, *extra, "df", "nonzeros", "status"]
+    rows = [[str(label), *(_cell(name, point[name]) for name in columns), mark]
+            for (label, point), mark in zip(points.iterrows(), marks)]
+    return table(rows, ["Point", *columns, ""], aligns="r" + "r" * (len(columns) - 1) + "ll")
+
+
+def _cell(name, value):
+    if name == "status":
+        return value.replace("_", " ")
+    return f"{value}" if name in ("df", "nonzeros") else f"{value:.4f}" if name in ("mean", "se") else f"{value:.4g}"
+
+
+def _mark(cv, row):
+    """What is special about a row of the table."""
+    special = {"best": cv.best, "1-SE": cv.one_se, "chosen": cv.chosen}
+    return ", ".join(word for word, where in special.items() if row == where)
+
+
+def _notes(cv):
+    notes = ["df and nonzeros are those of the fit on all rows; results is the chosen fit."]
+    if cv.by == "cv":
+        better = "larger" if cv.model.metrics[cv.metric].larger_is_better else "smaller"
+        notes.insert(0, f"mean, se: {cv.model.metrics[cv.metric].words}, over folds; {better} is better.")
+    return notes
+
+
+def _spread(total, shown):
+    """Positions spread evenly over all points, first and last among them."""
+    return np.unique(np.linspace(0, total - 1, min(shown, total)).round().astype(int))

@@ -1,0 +1,61 @@
+"""The printed summary of an unpenalized refit: a Wald table, and what it is conditional on."""
+
+from .. import checks
+from .tables import build, count, number, overview, share, shortened, table
+
+__all__ = ["summarize_refit"]
+
+TITLE = "Unpenalized refit, conditional on selection"
+
+ERRORS = {"cluster": "Standard errors allow any dependence between the tasks of a row (cov_type='cluster').",
+          "nonrobust": "Standard errors take the tasks of a row as independent; refit(cov_type='cluster') does not."}
+
+
+def summarize_refit(refitted, alpha=0.05, title=None, max_rows=None):
+    """Summary of a ``RefitResults``, of the first ``max_rows`` values where these are given."""
+    wald = refitted.table(alpha).iloc[:max_rows]
+    header = ["", "tasks", *wald.columns]
+    rows = [[shortened(feature, 24), shortened(tasks, 28), *(_cell(*entry) for entry in row.items())]
+            for (feature, tasks), (_, row) in zip(wald.index, wald.iterrows())]
+    tables = [overview(_setting(refitted), _quality(refitted), TITLE if title is None else checks.text("title", title)),
+              table(rows, header, aligns="ll" + "r" * len(wald.columns))]
+    left = refitted.df - len(rows)
+    return build(tables, _notes(refitted) + [f"Not shown: {left} more values; summary() shows all."] * (left > 0))
+
+
+def _setting(refitted):
+    return [
+        ("Tasks:", f"{len(refitted.model.endog_names)}"),
+        ("Rows:", f"{refitted.nobs}"),
+        ("Labels observed:", count(refitted.nobs_per_task.sum())),
+        ("Estimated values (df):", f"{refitted.df}"),
+        ("Covariance:", refitted.cov_type),
+    ]
+
+
+def _quality(refitted):
+    return [
+        ("Log-likelihood:", f"{refitted.llf:.3f}"),
+        ("LL-null:", f"{refitted.llnull:.3f}"),
+        ("Deviance explained:", share(refitted.prsquared)),
+        ("AIC:", f"{refitted.aic:.3f}"),
+        ("BIC:", f"{refitted.bic:.3f}"),
+    ]
+
+
+def _cell(name, value):
+    return number(value) if name not in ("z", "P>|z|") or value != value else f"{value:.3f}"
+
+
+def _notes(refitted):
+    notes = ["Conditional on selection: the same data chose which coefficients are zero or equal, so these intervals "
+             "are too short and these p-values too small."]
+    if len(refitted.model.endog_names) > 1:
+        notes.append(ERRORS[refitted.cov_type])
+    elif refitted.cov_type == "cluster":
+        notes.append("Standard errors are those of a sandwich, which needs rows to be independent only.")
+    if refitted.separated:
+        notes.append(f"Tasks {refitted.separated} are separated: no finite best values, no standard errors.")
+    if refitted.fit.collinear.any():
+        notes.append("Values without a standard error belong to collinear features.")
+    return notes
