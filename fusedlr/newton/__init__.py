@@ -5,16 +5,18 @@ the package's own types into its arrays.
 
 The separable rule
 ------------------
-Rows of the coefficient matrix with neither l1 nor l2 may have no finite minimiser: the data are separated, or a task
-has labels of one class only. Such rows first get a tiny ridge, ``floor`` times the largest curvature they can have,
-and a rough fit. Then the ridge is dropped. If the fit without it does not come to a relative gap of 1e-3 within 30
-steps, or moves a linear predictor by more than 5 and by more than half of the largest, the data count as separated:
-the status is "separated" and the answer is the fit with the ridge, solved to a relative gap of 1e-3 or for
-``max_iter`` steps. Otherwise the fit goes on to its optimum, which exists: even a rough gap needs a dual point strictly
-within its bounds, and separated data have none. Whether data are separated depends on which rows are free and fused, not
-on how strongly, so the question is put with all fused tasks tied, and one verdict serves all points of a grid. An
-intercept comes under the rule only where a component of the task graph has a single class; then its ridge stays, and
-the status is "separated" too.
+Rows of the coefficient matrix with neither l1 nor l2 have no finite minimiser where the data are *separated*: where
+some change of these rows, the same for tasks that fusion ties, never lowers the margin of a label and raises that of
+some. A linear program decides it, solved as non-negative least squares, or a dual point strictly within its bounds that
+balances all free rows, which proves the contrary; so the verdict depends neither on the path of the solver nor on size,
+units or order, and one verdict serves all points of a grid. A component of the task graph whose labels are of one class
+is separated by its intercept alone.
+
+The answer for separated data is defined: the minimiser with a ridge on every free row, ``floor`` times the largest
+curvature that the row can have (a quarter of the largest weighted sum of squares about the mean over the tasks), solved
+to ``tol`` like any other. The intercepts get one only where a component has one class. The status is "separated", the
+objective and the gap are those of the penalties that were asked for, of which only the trivial dual point is known;
+``NewtonSolver.ridge`` says what was added.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ import numpy as np
 from ..objective import Penalty, Solution
 from ..problem import Problem
 from ..tasks import TaskGraph
-from ._newton import STATUS, Core, cpu, gauge, prox
+from ._newton import STATUS, Core, cpu, gauge, prox, scales
 
-__all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_gauge", "block_prox", "cpu", "solve_newton"]
+__all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_gauge", "block_prox", "column_scales", "cpu", "solve_newton"]
 
 FLOOR = 1e-5
 
@@ -47,7 +49,8 @@ class NewtonSolver:
         data, tasks = problem.data, problem.tasks
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (data.X, data.signs, data.weights, data.offset)]
         self.core = Core(*arrays, *_edges(tasks), tasks.is_chain)
-        self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in (problem.factors, problem.fusion_factors)))
+        factors = (problem.factors, problem.fusion_factors)
+        self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in factors))
 
     def solve(self, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
               floor: float = FLOOR) -> Solution:
@@ -73,7 +76,13 @@ class NewtonSolver:
             self.core.start(np.ascontiguousarray(start, dtype=float))
         self.core.penalise(*(np.ascontiguousarray(row) for row in (penalty.l1, penalty.l2, penalty.fusion)))
         report = self.core.solve(tol, max_iter, floor)
-        return Solution(self.core.params(), report["objective"], report["gap"], report["status"], report["iterations"], {})
+        return Solution(self.core.params(), report["objective"], report["gap"], report["status"],
+                        report["iterations"], {})
+
+    @property
+    def ridge(self) -> np.ndarray:
+        """The ridge that the separable rule added to each row in the last solve, shape (1 + d,); 0 where none."""
+        return self.core.ridge()
 
     def solve_points(self, points: np.ndarray, tol: float = 1e-6, max_iter: int = 200,
                      callback: Callable[[int], object] | None = None,
@@ -95,7 +104,8 @@ class NewtonSolver:
         """
         params = np.zeros((len(points), self.core.rows, self.core.tasks))
         reports = np.zeros((len(points), 6))
-        self.core.solve_points(np.ascontiguousarray(points, dtype=float), params, reports, tol, max_iter, floor, callback)
+        points = np.ascontiguousarray(points, dtype=float)
+        self.core.solve_points(points, params, reports, tol, max_iter, floor, callback)
         return params, reports
 
 
@@ -103,6 +113,18 @@ def solve_newton(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter
                  start: np.ndarray | None = None, floor: float = FLOOR) -> Solution:
     """Minimise the objective once; see `NewtonSolver.solve`."""
     return NewtonSolver(problem).solve(penalty, tol, max_iter, start, floor)
+
+
+def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted standard deviation of every column, shape (d,); 0 for a column that does not vary.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+    weights : array_like, shape (n, t)
+        A row weighs as much as the largest weight of its labels; rows of weight 0 do not count.
+    """
+    return scales(np.ascontiguousarray(X, dtype=float), np.ascontiguousarray(weights, dtype=float))
 
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,

@@ -43,7 +43,14 @@ class Solver {
   virtual void forget() = 0;
   virtual Report solve(const Settings &settings) = 0;
   virtual void params(double *out) const = 0;
+  // The ridge that the separable rule added to each row in the last solve (1 + features numbers, mostly 0).
+  virtual void ridge(double *out) const = 0;
 };
+
+// Weighted mean and standard deviation of every column over the rows that count: a row weighs as much as the largest
+// weight of its labels. X is (rows x features), weights (rows x tasks), both row-major.
+void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
+                      double *scales);
 
 // The build of the solver that suits this CPU and this number of tasks; the caller deletes it.
 Solver *make_solver(const Problem &problem);

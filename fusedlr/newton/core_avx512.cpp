@@ -1,6 +1,10 @@
 // The same solver for CPUs with AVX-512; chosen when it starts, see core_base.cpp.
 #include "headers.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx2,fma"))), apply_to = function)

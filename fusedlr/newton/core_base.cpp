@@ -1,6 +1,10 @@
 // The solver for any CPU, and the choice between the builds.
 #include "headers.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
+#endif
+
 #define LANES 2
 namespace fusedlr {
 namespace base {
@@ -28,6 +32,35 @@ Solver *make_solver(const Problem &problem) {
   if (width() == 4) return avx2::make(problem);
 #endif
   return base::make(problem);
+}
+
+void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
+                      double *scales) {
+  const auto at = [](const double *table, int width, int i) { return table + static_cast<std::size_t>(i) * width; };
+  std::vector<double> weight(rows);
+  double sum = 0;
+  for (int i = 0; i < rows; i++) {
+    weight[i] = *std::max_element(at(weights, tasks, i), at(weights, tasks, i) + tasks);
+    sum += weight[i];
+  }
+  const auto for_all = [&](auto act) {
+    for (int i = 0; i < rows; i++)
+      if (weight[i] > 0)
+        for (int a = 0; a < features; a++) act(a, weight[i] / sum, at(X, features, i)[a]);
+  };
+  std::fill(means, means + features, 0.0);
+  std::fill(scales, scales + features, 0.0);
+  std::vector<double> first(features), largest(features, 0.0), inverse(features);
+  for_all([&](int a, double w, double x) { means[a] += w * x; });
+  for_all([&](int a, double, double x) { first[a] = x; });
+  for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - first[a])); });
+  for (int a = 0; a < features; a++) {  // squares of numbers of any size, and of a constant exactly 0
+    if (largest[a] == 0) means[a] = first[a];
+    inverse[a] = largest[a] > 0 ? 1 / largest[a] : 0.0;
+  }
+  for_all(
+      [&](int a, double w, double x) { scales[a] += w * (x - means[a]) * inverse[a] * ((x - means[a]) * inverse[a]); });
+  for (int a = 0; a < features; a++) scales[a] = largest[a] * std::sqrt(scales[a]);
 }
 
 const char *instruction_set() { return width() == 8 ? "avx512" : (width() == 4 ? "avx2" : "base"); }

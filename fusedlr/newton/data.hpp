@@ -2,6 +2,10 @@
 //
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature]. The intercept counts as feature 0.
+//
+// Units: every column is divided by a power of two, so that its spread is about 1 and nothing is rounded. Columns far
+// from zero (mean beyond FAR spreads) are centred too while intercepts are free of penalties and can take up the means.
+// Coefficients in these units are scale(a) times the caller's; to_own and to_callers convert.
 template <int T>
 class Data {
  public:
@@ -16,7 +20,11 @@ class Data {
         weights(problem.tasks, width),
         offset(problem.tasks, width),
         tasks_(problem.tasks),
-        X_(features, width) {
+        X_(features, width),
+        mean_(features, 0.0),
+        spread_(features, 1.0),
+        scale_(features, 1.0),
+        far_(features, false) {
     copy_columns(problem);
     for (int k = 0; k < tasks(); k++)
       for (int i = 0; i < width; i++) {
@@ -25,10 +33,42 @@ class Data {
         weights.row(k)[i] = i < rows ? problem.weights[from] : 0.0;
         offset.row(k)[i] = i < rows ? problem.offset[from] : 0.0;
       }
+    means_and_scales(problem.rows, problem.features, problem.tasks, problem.X, problem.weights, &mean_[1], &spread_[1]);
+    for (int a = 1; a < features; a++) choose_units(a);
   }
 
   int tasks() const { return T ? T : tasks_; }
   int vectors() const { return width / LANES; }
+  double scale(int a) const { return scale_[a]; }
+
+  // Centres columns far from zero, or shifts them back; true if that changed anything.
+  bool centre(bool centred) {
+    if (centred == centred_) return false;
+    centred_ = centred;
+    bool changed = false;
+    for (int a = 1; a < features; a++) {
+      if (!far_[a]) continue;
+      const double before = scale_[a], after = centred ? power_of_two(spread_[a]) : power_of_two(mean_[a]);
+      double *x = X_.row(a);
+      for (int i = 0; i < rows; i++)
+        x[i] = centred ? (x[i] * before - mean_[a]) / after : (x[i] * before + mean_[a]) / after;
+      scale_[a] = after;
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Coefficients [feature][task] from the caller's units to those of the columns here, and back.
+  void to_own(const double *from, Table &to) const {
+    for (int a = 0; a < features; a++)
+      for (int k = 0; k < tasks(); k++) to.row(a)[k] = from[static_cast<std::size_t>(a) * tasks() + k] * scale_[a];
+    shift_intercepts(to.get(), to, 1.0);
+  }
+  void to_callers(const Table &from, double *to) const {
+    for (int a = 0; a < features; a++)
+      for (int k = 0; k < tasks(); k++) to[static_cast<std::size_t>(a) * tasks() + k] = from.row(a)[k] / scale_[a];
+    shift_intercepts(to, from, -1.0);
+  }
   const double *column(int a) const { return X_.row(a); }
 
   // Loss and its derivatives at the linear predictor of `at`.
@@ -78,6 +118,27 @@ class Data {
   }
 
  private:
+  static constexpr double FAR = 8;  // spreads; below, centring would gain less than a digit or two
+
+  static double power_of_two(double size) {
+    return size > 0 && std::isfinite(size) ? std::exp2(std::round(std::log2(size))) : 1.0;
+  }
+
+  // A column without any spread but rounding stays as it is: nothing of it would be left.
+  void choose_units(int a) {
+    const double mean = std::fabs(mean_[a]);
+    far_[a] = mean > FAR * spread_[a] && spread_[a] > 1e-13 * mean;
+    scale_[a] = power_of_two(mean > FAR * spread_[a] ? mean : spread_[a]);
+    for (int i = 0; i < rows && scale_[a] != 1; i++) X_.row(a)[i] /= scale_[a];
+  }
+
+  // Intercepts += sign * means of the centred columns times their coefficients.
+  void shift_intercepts(double *intercepts, const Table &params, double sign) const {
+    for (int a = 1; a < features && centred_; a++)
+      if (far_[a])
+        for (int k = 0; k < tasks(); k++) intercepts[k] += sign * mean_[a] / scale_[a] * params.row(a)[k];
+  }
+
   void copy_columns(const Problem &problem) {
     const int d = features - 1;
     std::fill(X_.row(0), X_.row(0) + rows, 1.0);
@@ -110,4 +171,7 @@ class Data {
 
   const int tasks_;
   Table X_;
+  std::vector<double> mean_, spread_, scale_;
+  std::vector<char> far_;
+  bool centred_ = false;
 };

@@ -7,16 +7,17 @@
 template <int T>
 class Gap {
  public:
-  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, GramModel<T> &gram, const WorkingSet &set)
+  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, const GramModel<T> &gram, const WorkingSet &set)
       : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. The Gram
-  // matrices may stand in for the curvature where they differ by less than `drift`.
-  double operator()(double objective, double target, bool gram_in_use, double drift) {
+  // matrices may stand in for the present curvature if the caller says so.
+  double operator()(double objective, double target, bool by_gram) {
     const Table *G = &at_.gradient;
     double correction = 0;
     if (penalties_.has_free_features()) {
-      if (least_gap() > target || !project_free_rows(gram_in_use, drift, correction)) return objective;
+      label_free_rows();
+      if (least_gap() > target || !project_free_rows(by_gram, correction)) return objective;
       G = &projected_;
     }
     Scratch<T, 1> scratch(tasks());
@@ -36,24 +37,41 @@ class Gap {
     return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
   }
 
+  // Whether the residuals at hand can be corrected to a point strictly within the dual domain that balances all free
+  // rows: a proof that the data are not separated.
+  bool proves_finite(bool by_gram) {
+    double correction;
+    label_free_rows();
+    return project_free_rows(by_gram, correction);
+  }
+
+  // One unknown for each group of tasks in which a free row must move as one.
+  const Groups &label_free_rows() {
+    free_.clear(tasks());
+    for (int a = 0; a < data_.features; a++) {
+      if (!penalties_.is_free(a)) continue;
+      int *group = free_.add(a);
+      for (int k = 0; k < tasks(); k++) group[k] = free_.count + penalties_.component(a, k);
+      free_.count += penalties_.components(a);
+    }
+    return free_;
+  }
+
  private:
-  struct Unknown {
-    int row, component;
-  };
+  static constexpr double BALANCED = 1e-12;  // of what is summed up: thousands of roundings
+  static constexpr int MOST_ROUNDS = 6;
 
   int tasks() const { return data_.tasks(); }
-  bool holds(const Unknown &u, int k) const { return penalties_.component(u.row, k) == u.component; }
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
   double least_gap() const {
+    const std::vector<double> slope = imbalance(at_.gradient);
+    std::vector<double> curvature(free_.count, 1e-300);
+    for_all_free([&](int a, int k, int g) {
+      if (slope[g] != 0) curvature[g] += curvature_between(k, a, a);
+    });
     double most = 0;
-    for (int a = 1; a < data_.features; a++) {
-      if (!penalties_.is_free(a)) continue;
-      for (int c = 0; c < penalties_.components(a); c++) {
-        const double slope = component_sum({a, c}), curvature = curvature_between({a, c}, {a, c});
-        if (slope != 0) most = std::max(most, 0.25 * slope * slope / (curvature + 1e-300));
-      }
-    }
+    for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / curvature[g]);
     return most;
   }
 
@@ -65,13 +83,13 @@ class Gap {
       double sum = 0, size = 0;
       int members = 0;
       for (int k = 0; k < tasks(); k++)
-        if (holds({a, j}, k)) {
+        if (penalties_.component(a, k) == j) {
           sum += c[k];
           size = std::max(size, std::fabs(b[k]));
           members++;
         }
       for (int k = 0; k < tasks(); k++)
-        if (holds({a, j}, k)) c[k] -= sum / members;
+        if (penalties_.component(a, k) == j) c[k] -= sum / members;
       cost += std::fabs(sum) * size;
     }
     return cost;
@@ -91,67 +109,85 @@ class Gap {
 
   // ---------------------------------------------------------------- rows without l1 and l2
 
-  // Corrects the residuals by multiples of the curvature so that the slopes of all free rows vanish as they must, and
-  // puts their gradient into projected_. False if the correction leaves the dual domain or is too large to compute.
-  bool project_free_rows(bool gram_in_use, double drift, double &correction) {
-    std::vector<Unknown> unknowns;
-    for (int a = 0; a < data_.features; a++)
-      if (penalties_.is_free(a))
-        for (int c = 0; c < penalties_.components(a); c++) unknowns.push_back({a, c});
-    const int count = static_cast<int>(unknowns.size());
-    if (count > 2000) return false;
-    const bool by_gram = gram_in_use && gram_.size() > 0 && gram_.drift() <= drift && gram_covers(unknowns);
-    std::vector<double> matrix(static_cast<std::size_t>(count) * count), z(count);
-    double diagonal = 0;
-    for (int u = 0; u < count; u++) {
-      double *row = &matrix[static_cast<std::size_t>(u) * count];
-      z[u] = component_sum(unknowns[u]);
-      for (int v = 0; v <= u; v++)
-        row[v] = by_gram ? gram_between(unknowns[u], unknowns[v]) : curvature_between(unknowns[u], unknowns[v]);
-      diagonal = std::max(diagonal, row[u]);
-    }
-    for (int u = 0; u < count; u++) matrix[static_cast<std::size_t>(u) * count + u] += 1e-13 * diagonal;
-    if (!solve_positive(matrix, count, z)) return false;
-    return apply_projection(unknowns, z, by_gram ? gram_.weights() : at_.now.second, correction);
+  template <class Act>
+  void for_all_free(const Act &act) const {
+    for (std::size_t i = 0; i < free_.size(); i++)
+      for (int k = 0; k < tasks(); k++) act(free_.features[i], k, free_.of(i)[k]);
   }
 
-  bool gram_covers(const std::vector<Unknown> &unknowns) const {
-    for (const Unknown &u : unknowns)
-      if (!set_.has(u.row) || set_.place[u.row] >= gram_.size()) return false;
+  // Sums of the slopes of every group.
+  std::vector<double> imbalance(const Table &gradient) const {
+    std::vector<double> sums(free_.count, 0.0);
+    for_all_free([&](int a, int k, int g) { sums[g] -= gradient.row(k)[a]; });
+    return sums;
+  }
+
+  // Corrects the residuals by multiples of the curvature so that the slopes of all free rows vanish as they must, and
+  // puts their gradient into projected_; again while a nearly singular system leaves more than rounding. False if the
+  // correction leaves the dual domain, or the slopes do not vanish: however small, a coefficient may make much of them.
+  bool project_free_rows(bool by_gram, double &correction) {
+    by_gram = by_gram && gram_covers_free_rows();
+    const Table &weights = by_gram ? gram_.weights() : at_.now.second;
+    factorise(by_gram);
+    std::vector<double> z = imbalance(at_.gradient), sum(z.size(), 0.0);
+    const std::vector<double> load = loads();
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      equations_.solve(z);
+      for (std::size_t g = 0; g < z.size(); g++) sum[g] += z[g];
+      if (!apply(sum, weights, correction)) return false;
+      z = imbalance(projected_);
+      bool balanced = true;
+      for (std::size_t g = 0; g < z.size(); g++) balanced &= std::fabs(z[g]) <= BALANCED * load[g];
+      if (balanced) return true;
+    }
+    return false;
+  }
+
+  // Sums of the sizes of what the slopes of every group are sums of.
+  std::vector<double> loads() const {
+    std::vector<double> sums(free_.count, 0.0);
+    for_all_free([&](int a, int k, int g) {
+      const Vec *x = as_vec(data_.column(a)), *r = as_vec(at_.now.first.row(k));
+      Vec sum{};
+      for (int i = 0; i < data_.vectors(); i++) {
+        const Vec product = x[i] * r[i];
+        sum += product > 0.0 ? product : -product;
+      }
+      sums[g] += total(sum);
+    });
+    return sums;
+  }
+
+  void factorise(bool by_gram) {
+    std::vector<double> none(free_.count, 0.0);
+    if (by_gram)
+      equations_.factorise(free_, none, [this](int k, std::size_t i, std::size_t j) {
+        return gram_.gram(k, set_.place[free_.features[i]])[set_.place[free_.features[j]]];
+      });
+    else
+      equations_.factorise(free_, none, [this](int k, std::size_t i, std::size_t j) {
+        return curvature_between(k, free_.features[i], free_.features[j]);
+      });
+  }
+
+  bool gram_covers_free_rows() const {
+    for (const int a : free_.features)
+      if (!set_.has(a) || set_.place[a] >= gram_.size()) return false;
     return true;
   }
 
-  double gram_between(const Unknown &u, const Unknown &v) const {
-    double sum = 0;
-    for (int k = 0; k < tasks(); k++)
-      if (holds(u, k) && holds(v, k)) sum += gram_.gram(k, set_.place[u.row])[set_.place[v.row]];
-    return sum;
-  }
-
-  double component_sum(const Unknown &u) const {
-    double sum = 0;
-    for (int k = 0; k < tasks(); k++)
-      if (holds(u, k)) sum -= at_.gradient.row(k)[u.row];
-    return sum;
-  }
-
-  double curvature_between(const Unknown &u, const Unknown &v) const {
+  double curvature_between(int k, int a, int b) const {
+    const Vec *x = as_vec(data_.column(a)), *y = as_vec(data_.column(b)), *w = as_vec(at_.now.second.row(k));
     Vec sum{};
-    const Vec *x = as_vec(data_.column(u.row)), *y = as_vec(data_.column(v.row));
-    for (int k = 0; k < tasks(); k++) {
-      if (!holds(u, k) || !holds(v, k)) continue;
-      const Vec *w = as_vec(at_.now.second.row(k));
-      for (int i = 0; i < data_.vectors(); i++) sum += x[i] * y[i] * w[i];
-    }
+    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * y[i] * w[i];
     return total(sum);
   }
 
-  bool apply_projection(const std::vector<Unknown> &unknowns, const std::vector<double> &z, const Table &weights,
-                        double &correction) {
+  bool apply(const std::vector<double> &z, const Table &weights, double &correction) {
     at_.change.clear();
-    for (std::size_t u = 0; u < unknowns.size(); u++)
-      for (int k = 0; k < tasks(); k++)
-        if (holds(unknowns[u], k)) add_scaled(data_.width, z[u], data_.column(unknowns[u].row), at_.change.row(k));
+    for_all_free([&](int a, int k, int g) {
+      if (z[g] != 0) add_scaled(data_.width, z[g], data_.column(a), at_.change.row(k));
+    });
     correction = 0;
     for (std::size_t i = 0; i < weights.size(); i++) {
       const double by = weights[i] * at_.change[i], curvature = at_.now.second[i];
@@ -168,7 +204,9 @@ class Gap {
   const Penalties<T> &penalties_;
   Block<T> &block_;
   State<T> &at_;
-  GramModel<T> &gram_;
+  const GramModel<T> &gram_;
   const WorkingSet &set_;
+  Groups free_;
+  NormalEquations equations_;
   Table projected_;  // gradient at the corrected residuals
 };

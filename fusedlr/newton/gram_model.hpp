@@ -3,6 +3,8 @@
 template <int T>
 class GramModel {
  public:
+  static constexpr bool direct = true;  // has the entries that a system of equations needs
+
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set)
       : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), weight_(1, data.width) {}
 
@@ -92,6 +94,7 @@ class GramModel {
 
   // ---------------------------------------------------------------- the matrices themselves
 
+  double entry(int k, int c, int e) const { return growth_[k] * gram(k, c)[e]; }
   double *gram(int k, int c) const { return gram_.row(static_cast<std::size_t>(k) * stride_ + c); }
   const Table &weights() const { return weights_; }
 

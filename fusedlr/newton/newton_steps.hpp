@@ -2,7 +2,7 @@
 template <int T>
 class NewtonSteps {
  public:
-  enum End { CONVERGED, OUT_OF_STEPS, MOVED_FAR, BROKEN_OFF };
+  enum End { CONVERGED, OUT_OF_STEPS, BROKEN_OFF };
 
   NewtonSteps(const Data<T> &data, const Penalties<T> &penalties)
       : state(data),
@@ -23,21 +23,37 @@ class NewtonSteps {
   State<T> state;
   double objective = 0, gap = 0;  // gap is relative
   int iterations = 0;
+  bool loose = false;  // hardly anything but the loss holds some features: set by the separable rule
 
   // What an absolute gap is divided by: the objective, but at least a thousandth of the loss of all-zero coefficients.
   double scale() const { return std::max(objective, 1e-3 * null_loss_); }
 
+  // Begins a solve with a budget of sweeps, so that every solve ends in a time that grows with its size alone.
+  void begin(const Settings &settings) {
+    iterations = 0;
+    passes_ = PASSES + 10 * settings.max_iterations;
+  }
+
+  // Starts from coefficients in the caller's units.
   void start(const double *params) {
-    std::copy(params, params + state.params.size(), state.params.get());
-    state.now.linear.copy(data_.offset);
-    moved_.clear();
-    moves_.clear();
-    for (int a = 0; a < data_.features; a++) {
-      if (!is_active(a)) continue;
-      moved_.push_back(a);
-      moves_.insert(moves_.end(), state.params.row(a), state.params.row(a) + tasks());
-    }
-    data_.add_features(moved_, moves_, state.now.linear);
+    data_.to_own(params, state.params);
+    restart();
+  }
+
+  // Forgets what depends on the units of the columns, which have changed, and starts from the caller's coefficients.
+  void change_units(const double *params) {
+    set_.clear();
+    gram_.forget();
+    start(params);
+  }
+
+  Gap<T> &gap_of() { return gap_of_; }
+  Pause &pause() { return pause_; }
+
+  // Whether the last solution's residuals prove that the data are not separated, at the present penalties.
+  bool proves_finite() {
+    data_.gradient(state.now.first, state.gradient);
+    return gap_of_.proves_finite(gram_is_near());
   }
 
   bool is_active(int a) const {
@@ -47,10 +63,10 @@ class NewtonSteps {
     return false;
   }
 
-  // Down from the present point. Gives up where `gone_too_far` says so.
-  template <class Judge>
-  End descend(const Settings &settings, const Judge &gone_too_far) {
+  // Down from the present point.
+  End descend(const Settings &settings) {
     data_.evaluate(state.now);
+    fit_far_intercepts();
     polish_intercepts();
     double value = state.now.loss + penalties_.total(state.params), fall = std::numeric_limits<double>::infinity();
     double least = std::numeric_limits<double>::infinity();
@@ -59,14 +75,13 @@ class NewtonSteps {
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      gap = gap_of_(objective, settings.tolerance * scale(), !by_rows_, drift_limit()) / scale();
+      gap = gap_of_(objective, settings.tolerance * scale(), gram_is_near()) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
       force |= step > 3 && gap > 0.3 * least;  // slow for this long: old curvature may be to blame
       least = std::min(least, gap);
-      if (step == settings.max_iterations || stalls == 5) return OUT_OF_STEPS;
-      if (gone_too_far()) return MOVED_FAR;
+      if (step == settings.max_iterations || stalls == 5 || passes_ <= 0) return OUT_OF_STEPS;
       if (pause_.asked_to_stop(settings)) return BROKEN_OFF;
       iterations++;
       const bool fresh = choose_features(force);
@@ -79,14 +94,90 @@ class NewtonSteps {
       fall = objective - value;
     }
   }
-  End descend(const Settings &settings) {
-    return descend(settings, [] { return false; });
-  }
 
  private:
+  static constexpr int PASSES = 4000;     // a whole solve takes a hundred or two; see docs/speed.md
+  static constexpr int SMALL_GRAM = 400;  // features whose Gram matrices are cheap beside systems of equations
+
   int tasks() const { return data_.tasks(); }
 
+  // The linear predictor of the present coefficients.
+  void restart() {
+    state.now.linear.copy(data_.offset);
+    moved_.clear();
+    moves_.clear();
+    for (int a = 0; a < data_.features; a++) {
+      if (!is_active(a)) continue;
+      moved_.push_back(a);
+      moves_.insert(moves_.end(), state.params.row(a), state.params.row(a) + tasks());
+    }
+    data_.add_features(moved_, moves_, state.now.linear);
+  }
+
   // ---------------------------------------------------------------- intercepts
+
+  // Where offsets, or a start from elsewhere, leave the loss of some task nearly linear in its intercept, Newton steps
+  // get nowhere. Then shift the intercepts to where they fit best, alone or tied as fusion would have them.
+  void fit_far_intercepts() {
+    if (!penalties_.is_free(0) || !intercepts_are_far()) return;
+    std::vector<double> alone(tasks()), tied(tasks());
+    for (int k = 0; k < tasks(); k++)
+      tied[k] = best_shift([this, k](int j) { return penalties_.component(0, j) == penalties_.component(0, k); });
+    try_shift(tied);
+    if (penalties_.fusion[0] > 0) {
+      for (int k = 0; k < tasks(); k++) alone[k] = best_shift([k](int j) { return j == k; });
+      try_shift(alone);
+    }
+  }
+
+  bool intercepts_are_far() const {
+    for (int k = 0; k < tasks(); k++) {
+      double slope = 0, curvature = 0;
+      for (int i = 0; i < data_.rows; i++) {
+        slope += state.now.first.row(k)[i];
+        curvature += state.now.second.row(k)[i];
+      }
+      if (curvature < 0.02 * std::fabs(slope)) return true;
+    }
+    return false;
+  }
+
+  // The root of a monotone function between bounds that hold it: Newton steps, or halving where they would leave them.
+  template <class Member>
+  double best_shift(const Member &member) const {
+    double all = 0, yes = 0, least = std::numeric_limits<double>::infinity(), most = -least;
+    for_all_labels(member, [&](double sign, double weight, double linear) {
+      all += weight;
+      yes += sign > 0 ? weight : 0.0;
+      least = std::min(least, linear);
+      most = std::max(most, linear);
+    });
+    if (all == 0) return 0;
+    const double share = std::min(std::max(yes / all, 1e-3), 1 - 1e-3), middle = std::log(share / (1 - share));
+    double low = middle - most, high = middle - least, shift = 0.5 * (low + high);
+    for (int round = 0; round < 100 && high - low > 1e-6; round++) {
+      double slope = -share * all, curvature = 0;
+      for_all_labels(member, [&](double, double weight, double linear) {
+        const double small = std::exp(-std::fabs(linear + shift)), chance = 1 / (1 + small);
+        slope += weight * (linear + shift > 0 ? chance : small * chance);
+        curvature += weight * small * chance * chance;
+      });
+      (slope > 0 ? high : low) = shift;
+      const double to = curvature > 0 ? shift - slope / curvature : low;
+      shift = to > low && to < high ? to : 0.5 * (low + high);
+      if (std::fabs(slope) <= 1e-6 * curvature) break;
+    }
+    return shift;
+  }
+
+  template <class Member, class Act>
+  void for_all_labels(const Member &member, const Act &act) const {
+    for (int k = 0; k < tasks(); k++)
+      if (member(k))
+        for (int i = 0; i < data_.rows; i++)
+          if (data_.weights.row(k)[i] > 0)
+            act(data_.signs.row(k)[i], data_.weights.row(k)[i], state.now.linear.row(k)[i]);
+  }
 
   // Newton steps on a common shift of the intercepts of each component, until their slopes sum to rounding.
   void polish_intercepts() {
@@ -112,16 +203,27 @@ class NewtonSteps {
   }
 
   bool shift_intercepts(const std::vector<double> &slope, const std::vector<double> &curvature) {
-    Scratch<T, 1> shift(tasks());
+    std::vector<double> &shift = shift_;
+    shift.resize(tasks());
     for (int k = 0; k < tasks(); k++) {
       const int c = penalties_.component(0, k);
-      shift.get()[k] = curvature[c] > 0 ? std::max(-1.0, std::min(1.0, -slope[c] / curvature[c])) : 0.0;
-      const Vec by = spread(shift.get()[k]);
+      shift[k] = curvature[c] > 0 ? std::max(-1.0, std::min(1.0, -slope[c] / curvature[c])) : 0.0;
+    }
+    return try_shift(shift);
+  }
+
+  // Shifts the intercepts if that does not make loss and fusion worse.
+  bool try_shift(const std::vector<double> &shift) {
+    Scratch<T, 1> to(tasks());
+    for (int k = 0; k < tasks(); k++) {
+      to.get()[k] = state.params[k] + shift[k];
+      const Vec by = spread(shift[k]);
       for (int i = 0; i < data_.vectors(); i++)
         as_vec(state.next.linear.row(k))[i] = as_vec(state.now.linear.row(k))[i] + by;
     }
-    if (!(data_.evaluate(state.next) <= state.now.loss)) return false;
-    for (int k = 0; k < tasks(); k++) state.params[k] += shift.get()[k];
+    const double before = penalties_.value(0, state.params.row(0)), after = penalties_.value(0, to.get());
+    if (!(data_.evaluate(state.next) + (after - before) <= state.now.loss)) return false;
+    std::copy(to.get(), to.get() + tasks(), state.params.row(0));
     state.now.swap(state.next);
     return true;
   }
@@ -138,7 +240,7 @@ class NewtonSteps {
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || is_active(a))) set_.add(a);
     add_violators();
-    by_rows_ = set_.size() > std::min(data_.rows, gram_.largest());
+    by_rows_ = set_.size() > std::min(loose ? std::max(2 * data_.rows, SMALL_GRAM) : data_.rows, gram_.largest());
     if (by_rows_) {
       gram_.forget();
       rows_.prepare(least_curvature());
@@ -151,6 +253,9 @@ class NewtonSteps {
   // How far the curvature may move before Gram matrices are made anew. That costs n / 2 products for each entry; sweeps
   // with the old ones cost more where blocks are fused. Measured: docs/speed.md.
   double drift_limit() const { return penalties_.is_fused() ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1; }
+
+  // Whether Gram matrices may stand in for the present curvature.
+  bool gram_is_near() { return !by_rows_ && gram_.size() > 0 && gram_.drift() <= drift_limit(); }
 
   // Keeps blocks with no curvature at all where they are.
   double least_curvature() const { return 1e-12 * (1 + null_loss_) / tasks(); }
@@ -181,8 +286,8 @@ class NewtonSteps {
 
   bool sweep(const Settings &settings) {
     const double smallest = 1e-12 * settings.tolerance * settings.tolerance * objective;
-    if (by_rows_) return row_sweeps_.run(least_curvature(), smallest, settings);
-    return gram_sweeps_.run(least_curvature(), smallest, settings);
+    if (by_rows_) return row_sweeps_.run(least_curvature(), smallest, loose, passes_, settings);
+    return gram_sweeps_.run(least_curvature(), smallest, loose, passes_, settings);
   }
 
   // ---------------------------------------------------------------- line search
@@ -250,7 +355,9 @@ class NewtonSteps {
   Sweeps<T, RowModel<T>> row_sweeps_;
   Gap<T> gap_of_;
   bool by_rows_ = false;
+  int passes_ = 0;  // left in the budget of this solve
   double null_loss_ = 0;
+  std::vector<double> shift_;
   std::vector<int> moved_;  // features and by how much, see start and collect_change
   std::vector<double> moves_;
   std::vector<std::pair<double, int>> violators_;

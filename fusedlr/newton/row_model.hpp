@@ -3,6 +3,9 @@
 template <int T>
 class RowModel {
  public:
+  static constexpr bool direct = false;
+  double entry(int, int, int) const { return 0; }
+
   RowModel(const Data<T> &data, State<T> &at, const WorkingSet &set) : data_(data), at_(at), set_(set) {}
 
   double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }

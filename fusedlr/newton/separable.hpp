@@ -1,59 +1,55 @@
 // The separable rule, in the namespace of one instruction set (see solver.hpp).
 //
-// Rows that carry neither l1 nor l2 may have no finite minimiser. They first get a tiny ridge, the floor, and a rough
-// fit. Then the ridge is dropped. If the fit without it does not come to a small gap within TRIAL steps, or moves a
-// linear predictor by more than FAR and half of the largest, the data count as separated, and the answer is a rough fit
-// with the ridge. An intercept comes under the rule only where a whole component of tasks has labels of one class;
-// there the ridge stays. Whether data are separated hangs on which rows are free and fused, not on how strongly: the
-// question is put with all fused tasks tied, and the next solve keeps the verdict.
+// Rows that carry neither l1 nor l2 have no finite minimiser where the data are separated (separation.hpp says when
+// that is). Then every such row gets a ridge, `floor` times the largest curvature it can have, and the answer is the
+// minimiser with that ridge, solved to the tolerance like any other. The intercept row gets one only where a whole
+// component of tasks has labels of one class: otherwise the other rows hold it.
 template <int T>
 class SeparableRule {
  public:
   using Steps = NewtonSteps<T>;
+  using Verdict = typename Separation<T>::Verdict;
 
   SeparableRule(const Data<T> &data, Penalties<T> &penalties, Steps &steps)
-      : data_(data), penalties_(penalties), steps_(steps) {}
+      : data_(data),
+        penalties_(penalties),
+        steps_(steps),
+        separation_(data, steps.pause()),
+        ridge_(data.features, 0.0) {}
 
   // Solves at the present penalties, with the ridge where it is needed. `good` becomes the status of a solve that ends
   // well.
   typename Steps::End solve(const Settings &settings, Status &good) {
     good = OPTIMAL;
-    const bool one_class = penalties_.is_free(0) && has_one_class(), free = penalties_.has_free_features();
-    if (!one_class && !free) return steps_.descend(settings);
-    const std::vector<double> asked = penalties_.l2;
-    const typename Steps::End end = solve_free(settings, asked, one_class, free, good);
-    report_without_floor(asked, good);
-    return end;
+    std::fill(ridge_.begin(), ridge_.end(), 0.0);
+    const bool one_class = penalties_.is_free(0) && has_one_class();
+    steps_.loose = penalties_.has_free_features();
+    if (!one_class && !steps_.loose) return steps_.descend(settings);
+    const std::vector<double> asked = penalties_.l2, floor = floor_of(settings.floor, one_class);
+    const Verdict found = one_class ? Separation<T>::INFINITE : verdict(asked, floor, settings);
+    if (found == Separation<T>::UNKNOWN) return Steps::BROKEN_OFF;
+    if (found == Separation<T>::FINITE) return steps_.descend(settings);
+    good = SEPARATED;
+    ridge_ = floor;
+    return solve_with_ridge(asked, settings);
   }
 
+  const std::vector<double> &ridge() const { return ridge_; }
+
  private:
-  enum Verdict { UNKNOWN, FINITE, INFINITE };
-  static constexpr double FAR = 5.0;
-  static constexpr int TRIAL = 30;
+  static constexpr double ROUGH = 1e-3;  // gap of a fit that is only asked for its residuals
 
   int tasks() const { return data_.tasks(); }
 
-  typename Steps::End solve_free(const Settings &settings, const std::vector<double> &asked, bool one_class, bool free,
-                                 Status &good) {
-    const std::vector<double> floor = floor_of(settings.floor, one_class);
-    const Verdict found = free ? verdict(asked, floor, settings) : INFINITE;
-    good = found == FINITE && !one_class ? OPTIMAL : SEPARATED;
-    if (found == UNKNOWN) return Steps::BROKEN_OFF;
-    if (found == FINITE) {
-      drop_ridge(asked, floor);
-      return steps_.descend(settings);
-    }
-    raise_ridge(asked, floor);
-    const auto end = steps_.descend(rough(settings, settings.max_iterations));
-    return end == Steps::BROKEN_OFF ? end : Steps::CONVERGED;
-  }
-
-  // Values are reported for the penalties that were asked for, without the floor. Where the floor stays, the dual point
-  // 0 is the only one at hand: the gap is all of the objective.
-  void report_without_floor(const std::vector<double> &asked, Status good) {
+  // Values are reported for the penalties that were asked for. Of these only the dual point 0 is at hand: the gap is
+  // all of the objective.
+  typename Steps::End solve_with_ridge(const std::vector<double> &asked, const Settings &settings) {
+    raise_ridge(asked, ridge_);
+    const auto end = steps_.descend(settings);
     penalties_.l2 = asked;
     steps_.objective = steps_.state.now.loss + penalties_.total(steps_.state.params);
-    if (good == SEPARATED) steps_.gap = steps_.objective / steps_.scale();
+    steps_.gap = steps_.objective / steps_.scale();
+    return end;
   }
 
   bool has_one_class() const {
@@ -68,39 +64,36 @@ class SeparableRule {
     return false;
   }
 
-  // A fraction of the largest curvature that a row can have.
+  // A fraction of the largest curvature that a row can have beside an intercept: a quarter of the largest weighted sum
+  // of squares about the mean; about zero for the intercept itself and for constant columns.
   std::vector<double> floor_of(double fraction, bool one_class) const {
     std::vector<double> floor(data_.features, 0.0);
     for (int a = one_class ? 0 : 1; a < data_.features; a++) {
       if (!penalties_.is_free(a)) continue;
-      const double *x = data_.column(a);
-      for (int k = 0; k < tasks(); k++) {
-        double sum = 0;
-        for (int i = 0; i < data_.rows; i++) sum += data_.weights.row(k)[i] * x[i] * x[i];
-        floor[a] = std::max(floor[a], 0.25 * fraction * sum);
-      }
+      for (int k = 0; k < tasks(); k++) floor[a] = std::max(floor[a], 0.25 * fraction * sum_of_squares(a, k));
       if (floor[a] == 0) floor[a] = fraction;
     }
     return floor;
+  }
+
+  double sum_of_squares(int a, int k) const {
+    const double *x = data_.column(a), *w = data_.weights.row(k);
+    double weight = 0, mean = 0, about_zero = 0, about_mean = 0;
+    for (int i = 0; i < data_.rows; i++) {
+      weight += w[i];
+      mean += w[i] * x[i];
+      about_zero += w[i] * x[i] * x[i];
+    }
+    mean /= weight > 0 ? weight : 1.0;
+    for (int i = 0; i < data_.rows; i++) about_mean += w[i] * (x[i] - mean) * (x[i] - mean);
+    return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 
   void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
     for (int a = 0; a < data_.features; a++) penalties_.l2[a] = asked[a] + floor[a];
   }
 
-  void drop_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
-    penalties_.l2 = asked;
-    penalties_.l2[0] += floor[0];
-  }
-
-  static Settings rough(const Settings &settings, int most) {
-    Settings out = settings;
-    out.tolerance = std::max(settings.tolerance, 1e-3);
-    out.max_iterations = std::min(settings.max_iterations, most);
-    return out;
-  }
-
-  // Which rows are free, and which of all rows are fused: what a verdict on separation hangs on.
+  // Which rows are free, and which of all rows are fused: what a verdict on separation depends on.
   std::vector<char> kinds_of_rows() const {
     std::vector<char> kinds(data_.features);
     for (int a = 0; a < data_.features; a++)
@@ -108,64 +101,31 @@ class SeparableRule {
     return kinds;
   }
 
-  // Tasks that are fused can only run away together, so fusion strong enough to tie them all asks the same question.
+  // A rough fit with the ridge comes first: where the data are not separated its residuals mostly prove it, and either
+  // way it is a good start. The question itself is put without regard to it.
   Verdict verdict(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
     const std::vector<char> kinds = kinds_of_rows();
-    if (verdict_ != UNKNOWN && kinds == judged_) return verdict_;
-    const Table &params = steps_.state.params;
-    const std::vector<double> fusion = penalties_.fusion, before(params.get(), params.get() + params.size());
-    tie_all();
-    verdict_ = try_without_ridge(asked, floor, settings);
-    judged_ = kinds;
-    penalties_.fusion = fusion;
-    steps_.start(before.data());
-    return verdict_;
-  }
-
-  Verdict try_without_ridge(const std::vector<double> &asked, const std::vector<double> &floor,
-                            const Settings &settings) {
+    if (verdict_ != Separation<T>::UNKNOWN && kinds == judged_) return verdict_;
     raise_ridge(asked, floor);
-    if (steps_.descend(rough(settings, 10)) == Steps::BROKEN_OFF) return UNKNOWN;
-    const Table &linear = steps_.state.now.linear;
-    const std::vector<double> home(linear.get(), linear.get() + linear.size());
-    drop_ridge(asked, floor);
-    Settings trial = settings;
-    trial.tolerance = std::max(settings.tolerance, 1e-3);
-    trial.max_iterations = TRIAL;
-    const auto end = steps_.descend(trial, [&] { return has_gone_far(home); });
-    if (end == Steps::BROKEN_OFF) return UNKNOWN;
-    // A gap that is all of the objective only says that the objective tends to zero.
-    return end == Steps::CONVERGED && steps_.gap * steps_.scale() < 0.5 * steps_.objective ? FINITE : INFINITE;
-  }
-
-  // Fusion that no slope of the loss can overcome, on the rows that have any.
-  void tie_all() {
-    double least = 1;
-    for (const Edge &e : penalties_.block.edges()) least = std::min(least, e.weight);
-    for (int a = 0; a < data_.features; a++) {
-      double &fusion = penalties_.fusion[a];
-      if (fusion == 0) continue;
-      double sum = 0;
-      for (int k = 0; k < tasks(); k++)
-        for (int i = 0; i < data_.rows; i++) sum += data_.weights.row(k)[i] * std::fabs(data_.column(a)[i]);
-      fusion = std::max(fusion, std::min(sum / least, 1e150));
-    }
-  }
-
-  // Has some linear predictor gone far from where it was, as all do that have no finite optimum?
-  bool has_gone_far(const std::vector<double> &home) const {
-    double largest = 0, moved = 0;
-    for (std::size_t i = 0; i < home.size(); i++) {
-      if (data_.weights[i] == 0) continue;
-      largest = std::max(largest, std::fabs(home[i]));
-      moved = std::max(moved, std::fabs(steps_.state.now.linear[i] - home[i]));
-    }
-    return moved > std::max(FAR, 0.5 * largest);
+    Settings rough = settings;
+    rough.tolerance = std::max(settings.tolerance, ROUGH);
+    const auto end = steps_.descend(rough);
+    penalties_.l2 = asked;
+    judged_ = kinds;
+    if (end == Steps::BROKEN_OFF)
+      verdict_ = Separation<T>::UNKNOWN;
+    else if (steps_.proves_finite())
+      verdict_ = Separation<T>::FINITE;
+    else
+      verdict_ = separation_.judge(steps_.gap_of().label_free_rows(), settings);
+    return verdict_;
   }
 
   const Data<T> &data_;
   Penalties<T> &penalties_;
   Steps &steps_;
-  Verdict verdict_ = UNKNOWN;
+  Separation<T> separation_;
+  std::vector<double> ridge_;
+  Verdict verdict_ = Separation<T>::UNKNOWN;
   std::vector<char> judged_;
 };

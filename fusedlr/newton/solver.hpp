@@ -19,9 +19,12 @@ class NewtonSolver final : public Solver {
   }
 
   void penalise(const double *l1, const double *l2, const double *fusion) override {
-    penalties_.l1.assign(l1, l1 + data_.features);
-    penalties_.l2.assign(l2, l2 + data_.features);
-    penalties_.fusion.assign(fusion, fusion + data_.features);
+    choose_units(fusion[0]);
+    for (int a = 0; a < data_.features; a++) {
+      penalties_.l1[a] = l1[a] / data_.scale(a);
+      penalties_.l2[a] = l2[a] / (data_.scale(a) * data_.scale(a));
+      penalties_.fusion[a] = fusion[a] / data_.scale(a);
+    }
   }
 
   void set_factors(const double *factors, const double *fusion_factors) override {
@@ -31,10 +34,11 @@ class NewtonSolver final : public Solver {
 
   void penalise_by(double l1, double l2, double fusion) override {
     point_ = {l1, l2, fusion};
+    choose_units(fusion * fusion_factors_[0]);
     for (int a = 0; a < data_.features; a++) {
-      penalties_.l1[a] = l1 * factors_[a];
-      penalties_.l2[a] = l2 * factors_[a];
-      penalties_.fusion[a] = fusion * fusion_factors_[a];
+      penalties_.l1[a] = l1 * (factors_[a] / data_.scale(a));
+      penalties_.l2[a] = l2 * (factors_[a] / (data_.scale(a) * data_.scale(a)));
+      penalties_.fusion[a] = fusion * (fusion_factors_[a] / data_.scale(a));
     }
   }
 
@@ -64,23 +68,25 @@ class NewtonSolver final : public Solver {
         size += std::fabs(b[k]);
         square += b[k] * b[k];
       }
-      parts.l1 += factors_[a] * size;
-      parts.l2 += factors_[a] * 0.5 * square;
-      parts.fusion += fusion_factors_[a] * block_.variation(b);
+      const double scale = data_.scale(a);
+      parts.l1 += factors_[a] / scale * size;
+      parts.l2 += factors_[a] / (scale * scale) * 0.5 * square;
+      if (a > 0 || fusion_factors_[0] > 0) parts.fusion += fusion_factors_[a] / scale * block_.variation(b);
     }
     memory_.push_back(parts);
   }
 
   void forget() override { memory_.clear(); }
 
-  void params(double *out) const override {
-    const Table &params = steps_.state.params;
-    std::copy(params.get(), params.get() + params.size(), out);
+  void params(double *out) const override { data_.to_callers(steps_.state.params, out); }
+
+  void ridge(double *out) const override {
+    for (int a = 0; a < data_.features; a++) out[a] = rule_.ridge()[a] * data_.scale(a) * data_.scale(a);
   }
 
   Report solve(const Settings &settings) override {
     using Steps = NewtonSteps<T>;
-    steps_.iterations = 0;
+    steps_.begin(settings);
     Status status;
     const auto end = rule_.solve(settings, status);
     if (end == Steps::OUT_OF_STEPS) status = NOT_CONVERGED;
@@ -99,6 +105,14 @@ class NewtonSolver final : public Solver {
     double l1, l2, fusion;
   };
 
+  // Centres columns far from zero where intercepts are free of fusion.
+  void choose_units(double intercept_fusion) {
+    std::vector<double> params(steps_.state.params.size());
+    data_.to_callers(steps_.state.params, params.data());
+    const bool fused = intercept_fusion > 0 && !block_.edges().empty();
+    if (data_.centre(!fused)) steps_.change_units(params.data());
+  }
+
   // Non-zero coefficients, and groups of tied neighbours (non-zero ones only, but for the intercept).
   void count_groups(int a, Report &report) const {
     const double *b = steps_.state.params.row(a);
@@ -108,7 +122,7 @@ class NewtonSolver final : public Solver {
   }
 
   Block<T> block_;
-  const Data<T> data_;
+  Data<T> data_;
   Penalties<T> penalties_;
   NewtonSteps<T> steps_;
   SeparableRule<T> rule_;

@@ -1,6 +1,6 @@
 // Minimising a quadratic model plus penalties: sweeps over blocks (the coefficients of one feature), each minimised
-// exactly, with Anderson extrapolation, and conjugate gradients on the present zeros and ties where sweeps crawl. Model
-// is GramModel or RowModel. In the namespace of one instruction set (see solver.hpp).
+// exactly, with Anderson extrapolation, and a direct way to the minimum on the present zeros and ties where sweeps
+// crawl. Model is GramModel or RowModel. In the namespace of one instruction set (see solver.hpp).
 
 // Asks whether to stop some 20 times a second: asking takes the lock of the caller's interpreter.
 class Pause {
@@ -23,31 +23,36 @@ class Sweeps {
       : penalties_(penalties), block_(penalties.block), at_(at), set_(set), model_(model), pause_(pause) {}
 
   // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
-  // `least` is the curvature that every block has at least, `smallest` a step that does not count.
-  bool run(double least, double smallest, const Settings &settings) {
+  // `least` is the curvature that every block has at least, `smallest` a step that does not count. Where hardly
+  // anything but the loss holds the coefficients (`loose`), sweeps would crawl from the start: every second one goes to
+  // the minimum on the present pattern instead. `passes` is what is left of a budget. False if the caller wants to
+  // stop.
+  bool run(double least, double smallest, bool loose, int &passes, const Settings &settings) {
     least_ = least;
+    passes_ = &passes;
     start();
-    double first = 0;
+    const int crawling = loose ? 2 : CRAWLING;
+    double first = loose ? solve_on_pattern(true) : 0.0;
     bool all = true;
     kept_ = 0;
-    for (int pass = 0; pass < MOST_PASSES; pass++) {
+    for (int pass = 0; pass < MOST_PASSES && passes > 0; pass++, passes--) {
       double size = 0;
       if (all) {
         for (int c = 0; c < set_.size(); c++) size += update_block(c);
-        list_active();
+        list_active(false);
       } else {
         for (const int c : active_) size += update_block(c);
       }
-      if (pass == 0) first = size;
+      if (pass == 0) first = std::max(first, size);
       if (size <= 1e-2 * first || size <= smallest) {
         if (all || static_cast<int>(active_.size()) == set_.size()) return true;
         all = true;
         kept_ = 0;
         continue;
       }
-      all = false;
-      if (pass % CRAWLING == CRAWLING - 1) {
-        solve_on_pattern();
+      all = loose;
+      if (pass % crawling == crawling - 1) {
+        solve_on_pattern(loose);
         kept_ = 0;
       } else {
         extrapolate();
@@ -58,8 +63,10 @@ class Sweeps {
   }
 
  private:
-  static constexpr int MOST_PASSES = 200;  // a fresh model is worth more than a perfect minimiser of an old one
-  static constexpr int CRAWLING = 48;      // sweeps; conjugate gradients sooner gain nothing, see docs/speed.md
+  static constexpr int MOST_PASSES = 200;   // a fresh model is worth more than a perfect minimiser of an old one
+  static constexpr int CRAWLING = 48;       // sweeps; going to the pattern sooner gains nothing, see docs/speed.md
+  static constexpr int MOST_ROUNDS = 100;   // of conjugate gradients, each about as dear as a sweep
+  static constexpr int SMALL_SYSTEM = 300;  // unknowns: a few milliseconds, whatever a sweep costs
 
   int tasks() const { return block_.tasks(); }
 
@@ -96,11 +103,13 @@ class Sweeps {
     return size;
   }
 
-  void list_active() {
+  // The non-zero features and the intercept, or those without l1 as well.
+  void list_active(bool loose) {
     active_.clear();
     for (int c = 0; c < set_.size(); c++) {
-      const double *b = at_.trial.row(set_.members[c]);
-      bool active = set_.members[c] == 0;
+      const int a = set_.members[c];
+      const double *b = at_.trial.row(a);
+      bool active = a == 0 || (loose && penalties_.l1[a] == 0);
       for (int k = 0; k < tasks(); k++) active |= b[k] != 0;
       if (active) active_.push_back(c);
     }
@@ -156,25 +165,60 @@ class Sweeps {
     return value;
   }
 
-  // ---------------------------------------------------------------- conjugate gradients on the present pattern
+  // ---------------------------------------------------------------- the present pattern
 
   // Sweeps crawl where the model is nearly flat. Then keep the pattern of zeros and ties, on which model and penalty
-  // are one quadratic, walk to its minimum by conjugate gradients, and go there as far as the true model falls.
-  void solve_on_pattern() {
-    list_active();
-    const int groups = label_groups();
-    std::vector<double> residual(groups), scaled(groups), direction(groups), walk(groups), product(groups),
-        curvature(groups);
-    pattern_gradient(residual, curvature);
-    for (double &r : residual) r = -r;
+  // are one quadratic, and go towards its minimum as far as the true model falls. Returns the curvature-weighted square
+  // of the way there.
+  double solve_on_pattern(bool loose) {
+    list_active(loose);
+    label_groups();
+    std::vector<double> walk(groups_.count), curvature(groups_.count);
+    pattern_gradient(walk, curvature);
+    for (double &r : walk) r = -r;
+    const std::vector<double> downhill = walk;
     fit(reply_);
+    const double passes = passes_of_direct_solution();
+    if (Model::direct && (passes <= MOST_ROUNDS || groups_.count <= SMALL_SYSTEM)) {
+      solve_directly(walk);
+      *passes_ -= std::min(20, 1 + static_cast<int>(passes));  // small systems are quick whatever they cost in sweeps
+    } else {
+      conjugate_gradients(curvature, walk);
+    }
+    double size = 0;
+    for (int g = 0; g < groups_.count; g++) size += downhill[g] * walk[g];
+    return walk_on_pattern(walk) ? size : 0.0;
+  }
+
+  // What a system of equations costs in sweeps.
+  double passes_of_direct_solution() const {
+    const double unknowns = NormalEquations::largest(groups_);
+    return unknowns * unknowns * unknowns / (3.0 * tasks() * set_.size() * set_.size());
+  }
+
+  void solve_directly(std::vector<double> &walk) {
+    std::vector<double> ridge(groups_.count, 0.0);
+    for (std::size_t i = 0; i < active_.size(); i++)
+      for (int k = 0; k < tasks(); k++)
+        if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[set_.members[active_[i]]] + least_;
+    equations_.factorise(groups_, ridge, [this](int k, std::size_t i, std::size_t j) {
+      return model_.entry(k, groups_.features[i], groups_.features[j]);
+    });
+    equations_.solve(walk);
+  }
+
+  // On entry `walk` is the direction downhill.
+  void conjugate_gradients(const std::vector<double> &curvature, std::vector<double> &walk) {
+    const int groups = groups_.count;
+    std::vector<double> residual = walk, scaled(groups), direction(groups), product(groups);
+    std::fill(walk.begin(), walk.end(), 0.0);
     double before = 0;
     for (int g = 0; g < groups; g++) {
       direction[g] = scaled[g] = residual[g] / curvature[g];
       before += residual[g] * scaled[g];
     }
     const double enough = 1e-6 * before;
-    for (int round = 0; round < 100 && before > enough; round++) {
+    for (int round = 0; round < MOST_ROUNDS && before > enough; round++, --*passes_) {
       pattern_product(direction, product);
       double along = 0;
       for (int g = 0; g < groups; g++) along += direction[g] * product[g];
@@ -190,28 +234,22 @@ class Sweeps {
       for (int g = 0; g < groups; g++) direction[g] = scaled[g] + after / before * direction[g];
       before = after;
     }
-    walk_on_pattern(walk);
   }
 
-  // Numbers the groups of tied tasks of the active features; -1 for coefficients that stay at zero.
-  int label_groups() {
-    group_.assign(active_.size() * tasks(), -1);
-    int groups = 0;
-    for (std::size_t i = 0; i < active_.size(); i++) {
-      const int a = set_.members[active_[i]];
+  // One unknown for each group of tied tasks of an active feature; coefficients that l1 holds at zero stay there.
+  void label_groups() {
+    groups_.clear(tasks());
+    for (const int c : active_) {
+      const int a = set_.members[c];
       const double *b = at_.trial.row(a);
-      int *group = groups_of(i);
+      int *group = groups_.add(c);
       for (int k = 0; k < tasks(); k++) {
         if (b[k] == 0 && penalties_.l1[a] > 0) continue;
-        if (group[k] < 0) group[k] = groups++;
+        if (group[k] < 0) group[k] = groups_.count++;
         if (penalties_.fusion[a] > 0) spread_label(b, k, group);
       }
     }
-    return groups;
   }
-
-  int *groups_of(std::size_t i) { return &group_[i * tasks()]; }
-  const int *groups_of(std::size_t i) const { return &group_[i * tasks()]; }
 
   void spread_label(const double *b, int k, int *group) const {
     for (bool more = true; more;) {
@@ -228,7 +266,7 @@ class Sweeps {
     Scratch<T, 1> scratch(tasks());
     double *slopes = scratch.get();
     for (std::size_t i = 0; i < active_.size(); i++) {
-      const int c = active_[i], a = set_.members[c], *group = groups_of(i);
+      const int c = active_[i], a = set_.members[c], *group = groups_.of(i);
       const double *b = at_.trial.row(a), l1 = penalties_.l1[a], l2 = penalties_.l2[a];
       model_.slopes(c, slopes);
       for (int k = 0; k < tasks(); k++) slopes[k] = slopes[k] + l2 * b[k] + (b[k] > 0 ? l1 : (b[k] < 0 ? -l1 : 0.0));
@@ -248,7 +286,7 @@ class Sweeps {
 
   // Step of active feature i that a vector over groups stands for.
   void group_step(std::size_t i, const std::vector<double> &values, double *step) const {
-    const int *group = groups_of(i);
+    const int *group = groups_.of(i);
     for (int k = 0; k < tasks(); k++) step[k] = group[k] >= 0 ? values[group[k]] : 0.0;
   }
 
@@ -266,14 +304,14 @@ class Sweeps {
     pattern_reply(direction);
     std::fill(product.begin(), product.end(), 0.0);
     for (std::size_t i = 0; i < active_.size(); i++) {
-      const int c = active_[i], *group = groups_of(i);
+      const int c = active_[i], *group = groups_.of(i);
       const double ridge = penalties_.l2[set_.members[c]] + least_;
       for (int k = 0; k < tasks(); k++)
         if (group[k] >= 0) product[group[k]] += model_.reply(k, c, reply_) + ridge * direction[group[k]];
     }
   }
 
-  void walk_on_pattern(const std::vector<double> &walk) {
+  bool walk_on_pattern(const std::vector<double> &walk) {
     pattern_reply(walk);
     const std::size_t coefs = static_cast<std::size_t>(set_.size()) * tasks();
     std::vector<double> from(coefs);
@@ -289,8 +327,12 @@ class Sweeps {
         for (int k = 0; k < tasks(); k++) to[k] += length * step.get()[k];
       }
       for (std::size_t j = 0; j < reply_.size(); j++) mixed_state_[j] = model_.state()[j] + length * reply_[j];
-      if (model_value(mixed_coefs_.data(), mixed_state_) < here) return adopt_mixture();
+      if (model_value(mixed_coefs_.data(), mixed_state_) < here) {
+        adopt_mixture();
+        return true;
+      }
     }
+    return false;
   }
 
   const Penalties<T> &penalties_;
@@ -300,8 +342,10 @@ class Sweeps {
   Model &model_;
   Pause &pause_;
   double least_ = 0;
+  int *passes_ = nullptr;    // left in the budget of this solve; conjugate gradients and systems of equations count too
   std::vector<int> active_;  // positions of the non-zero features in the working set
-  std::vector<int> group_;   // of each coefficient of the active features
+  Groups groups_;            // of their coefficients
+  NormalEquations equations_;
 
   int kept_ = 0;
   std::vector<double> past_coefs_, past_states_, mixed_coefs_;

@@ -172,7 +172,8 @@ def test_curvatures_of_any_ratio(ratio, tolerance):
         n_tasks = int(rng.integers(6, 13))
         tasks = draw_simple_graph(rng, n_tasks, str(rng.choice(KINDS)))
         h = ratio ** rng.uniform(-0.7, 0.3, n_tasks)
-        block = h, rng.normal(size=n_tasks) * np.sqrt(h) * 2, float(rng.choice([0, 0.1, 1])), float(rng.choice([0.1, 1, 30]))
+        q = rng.normal(size=n_tasks) * np.sqrt(h) * 2
+        block = h, q, float(rng.choice([0, 0.1, 1])), float(rng.choice([0.1, 1, 30]))
         excess = np.diff([block_value(tasks, *block, block_prox(graph, *block)) for graph in (for_cuts(tasks), tasks)])
         assert excess <= tolerance * np.sum(block[1] ** 2 / h), (tasks, block)
 

@@ -107,8 +107,8 @@ def test_a_weight_of_two_is_a_doubled_row(data):
     rows = np.r_[np.arange(80), np.arange(10)]
     doubled = Data.from_arrays(data.X[rows], labels(data)[rows])
     penalties = dict(l1=0.5, l2=0.2, fusion=0.5)
-    np.testing.assert_allclose(fit(heavy, TaskGraph.chain(4), **penalties), fit(doubled, TaskGraph.chain(4), **penalties),
-                               rtol=0, atol=1e-5)
+    expected, found = (fit(part, TaskGraph.chain(4), **penalties) for part in (doubled, heavy))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
 def test_a_missing_label_is_a_row_absent_from_that_task(data):
@@ -132,7 +132,7 @@ def test_an_offset_is_added_to_the_linear_predictor(data):
     shift = 0.7 * data.X[:, :1] + np.zeros((1, 4))
     moved = Data.from_arrays(data.X, labels(data), offset=shift)
     factors = np.r_[0.0, np.ones(11)]
-    penalties = dict(l1=0.5, l2=0.2, fusion=0.0, factors=factors)
+    penalties = dict(l1=0.5, l2=0.2, fusion=0.0, factors=factors, tol=1e-11)
     plain, with_offset = fit(data, TaskGraph.chain(4), **penalties), fit(moved, TaskGraph.chain(4), **penalties)
     with_offset[1] += 0.7
     np.testing.assert_allclose(plain, with_offset, rtol=0, atol=1e-5)
@@ -183,7 +183,8 @@ def test_the_callers_arrays_are_left_alone(data):
 
 
 def test_too_few_steps_are_admitted(data):
-    solution = solve_newton(Problem.build(data, TaskGraph.chain(4)), Penalty.from_values(0.1, 0.0, 0.1, 12), tol=1e-12, max_iter=1)
+    problem = Problem.build(data, TaskGraph.chain(4))
+    solution = solve_newton(problem, problem.penalty(0.1, 0.0, 0.1), tol=1e-12, max_iter=1)
     assert solution.status == "not_converged"
     assert solution.gap > 1e-12
 
@@ -213,14 +214,15 @@ def test_predictions_hardly_depend_on_the_constant_of_the_rule():
     """Ten times more or less of it turns fewer than one prediction in fifty."""
     data, fresh = separated(), np.random.default_rng(8).normal(size=(2000, 60))
     penalty = Penalty.from_values(0, 0, 0, 60)
-    labels = [fresh @ (found := solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, floor=floor).params)[1:] + found[0] > 0
+    problem = Problem.build(data, TaskGraph.chain(3))
+    labels = [fresh @ (found := solve_newton(problem, penalty, floor=floor).params)[1:] + found[0] > 0
               for floor in (FLOOR, 10 * FLOOR, FLOOR / 10)]
     assert (labels[0] != labels[1]).mean() < 0.02
     assert (labels[0] != labels[2]).mean() < 0.02
 
 
 def test_the_ridge_of_the_rule_is_far_below_the_smallest_penalty_of_the_study():
-    """Its size is FLOOR times a quarter of a column's sum of squares; the study has 400 rows of unit variance at most."""
+    """It is FLOOR times a quarter of a column's sum of squares; the study has 400 rows of unit variance at most."""
     assert FLOOR * 400 / 4 <= 0.05 / 50
 
 
@@ -250,7 +252,8 @@ def test_fused_tasks_are_called_separated_where_a_linear_program_says_so(seed):
     truth = rng.choice([1, 3, 10]) * rng.normal(size=(d, 1)) + rng.choice([0.1, 1, 3]) * rng.normal(size=(d, t))
     Y = (X @ truth + rng.choice([0, 1]) * rng.logistic(size=(n, t)) > 0).astype(float)
     fusion = rng.choice([0.01, 0.05, 0.5, 5.0])
-    solution = solve_newton(Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(t)), Penalty.from_values(0, 0, fusion, d))
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(t))
+    solution = solve_newton(problem, problem.penalty(0, 0, fusion))
     assert solution.status == ("separated" if is_separated(X, Y) else "optimal")
 
 
@@ -258,7 +261,8 @@ def test_quasi_separated_data_are_called_separated():
     """One feature separates the yes labels from some of the no labels and is 0 for the others."""
     x = np.r_[np.ones(10), np.zeros(20)]
     y = np.r_[np.ones(10), np.tile([0.0, 1.0], 10)]
-    solution = solve_newton(Problem.build(Data.from_arrays(x[:, None], y), TaskGraph.chain(1)), Penalty.from_values(0, 0, 0, 1))
+    problem = Problem.build(Data.from_arrays(x[:, None], y), TaskGraph.chain(1))
+    solution = solve_newton(problem, problem.penalty(0, 0, 0))
     assert solution.status == "separated"
     assert np.isfinite(solution.params).all()
 
@@ -268,7 +272,8 @@ def test_a_task_with_one_class_stays_finite(l1, fusion):
     data = draw(11, n=40, d=3, t=3)
     Y = labels(data)
     Y[:, 1] = 1.0
-    solution = solve_newton(Problem.build(Data.from_arrays(data.X, Y), TaskGraph.chain(3)), Penalty.from_values(l1, 0, fusion, 3))
+    problem = Problem.build(Data.from_arrays(data.X, Y), TaskGraph.chain(3))
+    solution = solve_newton(problem, problem.penalty(l1, 0, fusion))
     assert np.isfinite(solution.params).all()
     assert solution.status in ("optimal", "separated")
     assert (solution.params[0, 1] + data.X @ solution.params[1:, 1] > 0).mean() > 0.9

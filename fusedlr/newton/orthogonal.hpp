@@ -1,0 +1,79 @@
+// A matrix of columns that come and go, as Q R with orthonormal Q, in the namespace of one instruction set (see
+// solver.hpp).
+class OrthogonalFactor {
+ public:
+  void reset(int length) {
+    length_ = length;
+    columns_.clear();
+    upper_.clear();
+  }
+  int count() const { return static_cast<int>(columns_.size()); }
+
+  // False, and nothing done, for a column that depends on the others up to rounding.
+  bool append(std::vector<double> column) {
+    const double before = std::sqrt(dot(column, column));
+    std::vector<double> entries(count() + 1, 0.0);
+    for (int again = 0; again < 2; again++)  // the second time takes away what rounding left
+      for (int j = 0; j < count(); j++) {
+        const double along = dot(columns_[j], column);
+        entries[j] += along;
+        add(-along, columns_[j], column);
+      }
+    const double size = std::sqrt(dot(column, column));
+    if (!(size > 1e-13 * before)) return false;
+    entries.back() = size;
+    for (double &x : column) x /= size;
+    columns_.push_back(std::move(column));
+    upper_.push_back(std::move(entries));
+    return true;
+  }
+
+  // Column i goes; rotations of neighbouring rows make R a triangle again.
+  void remove(int i) {
+    upper_.erase(upper_.begin() + i);
+    for (int j = i; j < static_cast<int>(upper_.size()); j++) {
+      const double a = upper_[j][j], b = upper_[j][j + 1], size = std::hypot(a, b), cosine = a / size, sine = b / size;
+      for (std::size_t q = j; q < upper_.size(); q++) rotate(cosine, sine, upper_[q][j], upper_[q][j + 1]);
+      for (int r = 0; r < length_; r++) rotate(cosine, sine, columns_[j][r], columns_[j + 1][r]);
+      upper_[j].resize(j + 1);
+    }
+    columns_.pop_back();
+  }
+
+  // Coefficients of the columns that come nearest to `target`.
+  void least_squares(const std::vector<double> &target, std::vector<double> &out) const {
+    out.resize(count());
+    for (int j = 0; j < count(); j++) out[j] = dot(columns_[j], target);
+    for (int j = count() - 1; j >= 0; j--) {
+      out[j] /= upper_[j][j];
+      for (int i = 0; i < j; i++) out[i] -= upper_[j][i] * out[j];
+    }
+  }
+
+  // What of a vector is at right angles to all columns.
+  void project_out(std::vector<double> &v) const {
+    for (int again = 0; again < 2; again++)
+      for (const auto &column : columns_) add(-dot(column, v), column, v);
+  }
+
+ private:
+  static void rotate(double cosine, double sine, double &a, double &b) {
+    const double x = a;
+    a = cosine * x + sine * b;
+    b = cosine * b - sine * x;
+  }
+  static double dot(const std::vector<double> &a, const std::vector<double> &b) {
+    double sums[4] = {0, 0, 0, 0};
+    std::size_t i = 0;
+    for (; i + 4 <= a.size(); i += 4)
+      for (int j = 0; j < 4; j++) sums[j] += a[i + j] * b[i + j];
+    for (; i < a.size(); i++) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  static void add(double by, const std::vector<double> &from, std::vector<double> &to) {
+    for (std::size_t i = 0; i < to.size(); i++) to[i] += by * from[i];
+  }
+
+  int length_ = 0;
+  std::vector<std::vector<double>> columns_, upper_;  // columns of Q and of R
+};
