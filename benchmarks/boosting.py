@@ -30,9 +30,11 @@ def run(quick):
     boost(data["X_train"][:50], data["Y_train"][:50, 0], data["X_test"][:1], seed=1, iterations=1)  # start R
     rows = [_row(data, size, iterations, repeats) for size in sizes]
     version = session.versions("ada")["ada"]
-    return Part("f_ada", f"(f) AdaBoost by R's ada {version}: one task, 100 features, {iterations} trees, 1,400 new rows",
+    return Part("f_ada", f"(f) AdaBoost by R's ada {version}: one task, 100 features, {iterations} trees, 1,400 new "
+                         "rows",
                 pd.DataFrame(rows), [
-        "CPU seconds of fitting and predicting: the plain call ada(as.data.frame(X), y, iter = 200) and fusedlr.r.ada.boost,",
+        "CPU seconds of fitting and predicting: the plain call ada(as.data.frame(X), y, iter = 200) and "
+        "fusedlr.r.ada.boost,",
         "both in one R session. Same: whether all margins are equal to the last bit."])
 
 
@@ -44,7 +46,8 @@ def _row(data, size, iterations, repeats):
         kept["ours"] = boost(X, y, new, seed=size, iterations=iterations)
 
     def plain():
-        kept["plain"] = session.call(_PLAIN, packages=["rpart", "ada"], x=X, y=y.astype(float), new=new, iterations=iterations,
+        kept["plain"] = session.call(_PLAIN, packages=["rpart", "ada"], x=X, y=y.astype(float), new=new,
+                                     iterations=iterations,
                                      seeds=np.array(kept["ours"].settings["seeds"][0], dtype=np.int32))
 
     rounds = interleaved({"ours s": lambda: cpu_seconds(ours), "plain s": lambda: cpu_seconds(plain)}, repeats)

@@ -45,11 +45,15 @@ def run(quick):
     points = elastic_net_points()[::7] if quick else elastic_net_points()
     rows = [_row(study_model(size), points, repeats) for size in sizes]
     versions = session.versions("glmnet")
-    return Part("b_glmnet", f"(b) without fusion, against glmnet {versions['glmnet']}: 100 features, 4 tasks, {len(points)} points",
+    return Part("b_glmnet",
+                f"(b) without fusion, against glmnet {versions['glmnet']}: 100 features, 4 tasks, {len(points)} points",
                 pd.DataFrame(rows), [
-        "Both fit all four tasks at all points to a relative suboptimality of at most 1e-6 at every point (excess of the",
-        "objective over the least value known, from fits at a gap of 1e-12, divided by that value). glmnet: alpha = l1/(l1+l2),",
-        "lambda = (l1+l2)/n, one path for each task and alpha over just the lambdas needed, standardize = FALSE; the largest",
+        "Both fit all four tasks at all points to a relative suboptimality of at most 1e-6 at every point (excess of "
+        "the",
+        "objective over the least value known, from fits at a gap of 1e-12, divided by that value). glmnet: alpha = "
+        "l1/(l1+l2),",
+        "lambda = (l1+l2)/n, one path for each task and alpha over just the lambdas needed, standardize = FALSE; the "
+        "largest",
         "thresh of 1e-4, 1e-5, ..., 1e-15 and the faster of its two kinds of Newton's method that are accurate enough;",
         "user CPU seconds by R's proc.time around the calls. Ours: one call of fit_points, tol 1e-6, CPU seconds."])
 
@@ -78,7 +82,8 @@ def _row(model, points, repeats):
 
 def _least_objectives(model, points):
     params, _ = fit_points(model.problem, points, tol=1e-12)
-    return np.array([objective(model.data, fit, penalty_at(model, point), model.tasks) for fit, point in zip(params, points)])
+    return np.array([objective(model.data, fit, penalty_at(model, point), model.tasks)
+                     for fit, point in zip(params, points)])
 
 
 def _setting(model, points, best):

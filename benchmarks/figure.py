@@ -26,7 +26,8 @@ def draw_all(results):
     for ax in axes.flat[len(panels):]:
         ax.set_axis_off()
     for suffix in ("png", "pdf"):
-        figure.savefig(Path(results) / f"speed.{suffix}", dpi=150, metadata={} if suffix == "png" else {"CreationDate": None})
+        figure.savefig(Path(results) / f"speed.{suffix}", dpi=150,
+                       metadata={} if suffix == "png" else {"CreationDate": None})
     plt.close(figure)
 
 
@@ -83,7 +84,8 @@ def _ada(ax, table):
 
 def _fused(ax, table):
     shown = table.dropna(subset=["ratio"]).iloc[::-1]
-    names = [f"{other}, {problem}\n{point}" for other, problem, point in zip(shown["other"], shown["problem"], shown["l1, l2, fusion"])]
+    names = [f"{other}, {problem}\n{point}"
+             for other, problem, point in zip(shown["other"], shown["problem"], shown["l1, l2, fusion"])]
     bars = [shown["ratio"] - shown["ratio min"], shown["ratio max"] - shown["ratio"]]
     ax.errorbar(shown["ratio"], range(len(shown)), xerr=bars, fmt="o", markersize=4, capsize=2, color="tab:gray")
     ax.set_yticks(range(len(shown)), names, fontsize=5)
@@ -92,4 +94,5 @@ def _fused(ax, table):
     ax.grid(axis="x", which="both", alpha=0.3)
 
 
-PANELS = {"a_grid": _grid, "b_glmnet": _glmnet, "c_fused": _fused, "d_newton_step": _step, "e_growth": _growth, "f_ada": _ada}
+PANELS = {"a_grid": _grid, "b_glmnet": _glmnet, "c_fused": _fused, "d_newton_step": _step, "e_growth": _growth,
+          "f_ada": _ada}

@@ -44,7 +44,8 @@ model = FusedLogit(Y, X)
 built = peak()
 l1 = 0.2 * float(np.abs(X.T @ (Y - Y.mean(axis=0))).max())
 fit = model.fit(l1=l1, l2=0.1 * l1, fusion=0.5 * l1)
-print(json.dumps({"X": X.nbytes, "before": before, "drawn": drawn, "built": built, "fitted": peak(), "status": fit.status}))
+print(json.dumps({"X": X.nbytes, "before": before, "drawn": drawn, "built": built, "fitted": peak(),
+                  "status": fit.status}))
 """
 
 
@@ -65,9 +66,12 @@ def run_memory(quick):
     rows = [{"up to": name, "peak MB": found[key] / 1e6, "over the start, MB": (found[key] - found["before"]) / 1e6,
              "as a multiple of X": (found[key] - found["before"]) / found["X"]}
             for name, key in (("X and Y drawn", "drawn"), ("model built", "built"), ("model fitted", "fitted"))]
-    return Part("h_memory", f"(h) peak memory of a fit: {shape[0]} rows, {shape[1]:,} features, {shape[2]} tasks", pd.DataFrame(rows), [
-        f"In a fresh process; X takes {found['X'] / 1e6:.0f} MB and is one of the multiples. The fit ended as {found['status']!r}.",
-        f"The start, {found['before'] / 1e6:.0f} MB, is Python with numpy, scipy, pandas and the package after one small fit."])
+    return Part("h_memory", f"(h) peak memory of a fit: {shape[0]} rows, {shape[1]:,} features, {shape[2]} tasks",
+                pd.DataFrame(rows), [
+        f"In a fresh process; X takes {found['X'] / 1e6:.0f} MB and is one of the multiples. The fit ended as "
+        f"{found['status']!r}.",
+        f"The start, {found['before'] / 1e6:.0f} MB, is Python with numpy, scipy, pandas and the package after one "
+        "small fit."])
 
 
 def _output(source, *arguments):

@@ -18,8 +18,9 @@ steps <- outer(rep(seq_len(t), each = n), seq_len(t), ">=") + 0
 
 # lambda1 acts on coefficients, lambda2 on differences within a group, here a feature; all are sums over rows as ours.
 by_penalized <- function() {
-    fit <- penalized::penalized(y, penalized = stacked, unpenalized = steps, lambda1 = penalties[1], lambda2 = penalties[2],
-                                fusedl = rep(seq_len(d), each = t), model = "logistic", epsilon = epsilon, maxiter = 10000,
+    fit <- penalized::penalized(y, penalized = stacked, unpenalized = steps, lambda1 = penalties[1],
+                                lambda2 = penalties[2], fusedl = rep(seq_len(d), each = t), model = "logistic",
+                                epsilon = epsilon, maxiter = 10000,
                                 trace = FALSE)
     list(steps = fit@unpenalized, coefs = fit@penalized)
 }
@@ -34,7 +35,8 @@ by_smurf <- function() {
     colnames(design) <- c(names[seq_len(t)], paste0(rep(names[-seq_len(t)], each = t), ".", seq_len(t)))
     fit <- smurf::glmsmurf.fit(
         design, y, family = stats::binomial(), pen.cov = as_list(c(rep("none", t), rep("flasso", d))),
-        n.par.cov = as_list(c(rep(1, t), rep(t, d))), group.cov = as_list(rep(0, t + d)), refcat.cov = as_list(rep(0, t + d)),
+        n.par.cov = as_list(c(rep(1, t), rep(t, d))), group.cov = as_list(rep(0, t + d)),
+        refcat.cov = as_list(rep(0, t + d)),
         lambda = lambda, lambda1 = penalties[1] / penalties[2], pen.weights = weights, standardize = FALSE,
         control = list(epsilon = epsilon, maxiter = 1e6, reest = FALSE, ncores = 1L, po.ncores = 1L))
     found <- as.vector(fit$coefficients)

@@ -17,8 +17,10 @@ def run(quick):
     lists = (L1[::5], L2[::3], FUSION[::5]) if quick else (L1, L2, FUSION)
     rows = [_row(size, lists, 1 if quick else 5) for size in (SIZES[:2] if quick else SIZES)]
     return Part("a_grid", "(a) the study's grid: 100 features, 4 tasks, one instance of case d", pd.DataFrame(rows), [
-        f"CPU seconds of FusedLogit(Y, X).fit_grid(...) until every relative duality gap is at most {TOL:g}, median (least to",
-        "largest) of the repeats. The points without l1 and l2 are fitted too; where they have no finite minimiser they are",
+        f"CPU seconds of FusedLogit(Y, X).fit_grid(...) until every relative duality gap is at most {TOL:g}, median "
+        "(least to",
+        "largest) of the repeats. The points without l1 and l2 are fitted too; where they have no finite minimiser "
+        "they are",
         "counted as separated and have no gap."])
 
 

@@ -19,8 +19,10 @@ AXES = {
 def run(quick):
     """CPU seconds along each axis, with the exponent of growth."""
     rows = [row for axis in AXES for row in _along(axis, quick)]
-    return Part("e_growth", "(e) growth of one cold fit: 100 rows, 100 features, 4 tasks, one of them varied", pd.DataFrame(rows), [
-        "CPU seconds of model.fit(...) at tol 1e-6; l1 is a fifth of what makes all coefficients zero, l2 = l1/10, fusion = l1/2.",
+    return Part("e_growth", "(e) growth of one cold fit: 100 rows, 100 features, 4 tasks, one of them varied",
+                pd.DataFrame(rows), [
+        "CPU seconds of model.fit(...) at tol 1e-6; l1 is a fifth of what makes all coefficients zero, l2 = l1/10, "
+        "fusion = l1/2.",
         "The exponent is the slope of log seconds on log size over the whole axis; upper: over its last three sizes."])
 
 

@@ -39,7 +39,8 @@ def r_data(package, name):
 
 def above(values, cuts):
     """One task "above this" for each cut."""
-    return pd.DataFrame({f">{cut:g}": np.where(values.isna(), np.nan, values > cut) for cut in cuts}, index=values.index)
+    return pd.DataFrame({f">{cut:g}": np.where(values.isna(), np.nan, values > cut) for cut in cuts},
+                        index=values.index)
 
 
 def died_by(years, event, cuts):

@@ -25,7 +25,8 @@ def processor():
         found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     except OSError:
         found = None
-    return found.group(1).strip() if found and found.group(1).strip() != "unknown" else f"{platform.machine()} processor"
+    name = found.group(1).strip() if found else "unknown"
+    return f"{platform.machine()} processor" if name == "unknown" else name
 
 
 def _kernel():

@@ -66,7 +66,8 @@ def interleaved(timed, repeats, budget=60.0):
 
 def spread(name, seconds):
     """Median, least and largest of some numbers, as columns."""
-    return {name: float(np.median(seconds)), f"{name} min": float(np.min(seconds)), f"{name} max": float(np.max(seconds))}
+    return {name: float(np.median(seconds)), f"{name} min": float(np.min(seconds)),
+            f"{name} max": float(np.max(seconds))}
 
 
 def ratio(rounds, slow, fast, name="ratio"):
@@ -103,7 +104,8 @@ def _folded(table):
     columns = {}
     for name in table.columns:
         if f"{name} min" in table:
-            columns[name] = [_with_spread(*values) for values in zip(table[name], table[f"{name} min"], table[f"{name} max"])]
+            columns[name] = [_with_spread(*values)
+                             for values in zip(table[name], table[f"{name} min"], table[f"{name} max"])]
         elif not name.endswith((" min", " max")):
             columns[name] = list(table[name])
     return pd.DataFrame(columns, dtype=object)

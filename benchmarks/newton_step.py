@@ -18,8 +18,10 @@ PAPER = {500: 0.15, 1000: 1.0, 5000: 160.0}
 def run(quick):
     """CPU seconds of one step by number of features."""
     rows = [_row(d, 3 if quick else 9) for d in ((500, 1000) if quick else PAPER)]
-    return Part("d_newton_step", f"(d) one Newton step of the paper's chi-update, {N_ROWS} rows, one task", pd.DataFrame(rows), [
-        "CPU seconds of building the Hessian, factorising it and solving for the direction, from zero coefficients: 1 + d",
+    return Part("d_newton_step", f"(d) one Newton step of the paper's chi-update, {N_ROWS} rows, one task",
+                pd.DataFrame(rows), [
+        "CPU seconds of building the Hessian, factorising it and solving for the direction, from zero coefficients: 1 "
+        "+ d",
         "equations in d-space, n in n-space. Last column: what the paper quotes for one inversion in R."])
 
 
@@ -27,7 +29,8 @@ def _row(d, repeats):
     rng = np.random.default_rng([1, d])
     data = Data.from_arrays(rng.standard_normal((N_ROWS, d)), rng.integers(0, 2, (N_ROWS, 1)))
     steps = {"d-space s": InFeatures, "n-space s": InRows}
-    rounds = interleaved({name: lambda kind=kind: cpu_seconds(_step(data, kind)) for name, kind in steps.items()}, repeats)
+    rounds = interleaved({name: lambda kind=kind: cpu_seconds(_step(data, kind)) for name, kind in steps.items()},
+                         repeats)
     return {"features": d, **spread("d-space s", rounds["d-space s"]), **spread("n-space s", rounds["n-space s"]),
             **ratio(rounds, "d-space s", "n-space s"), "paper, inversion s": PAPER[d]}
 

@@ -7,7 +7,8 @@ missing <- function() Filter(Negate(loads), c("penalized", "smurf"))
 if (length(missing()) > 0) {
     # smurf needs these two, and CRAN has them for the newest R only.
     if (!loads("MASS") || !loads("mgcv")) {
-        system("apt-get install -qq -y --no-install-recommends r-cran-mass r-cran-mgcv", ignore.stdout = TRUE, ignore.stderr = TRUE)
+        system("apt-get install -qq -y --no-install-recommends r-cran-mass r-cran-mgcv",
+               ignore.stdout = TRUE, ignore.stderr = TRUE)
     }
     if (getOption("repos")["CRAN"] == "@CRAN@") chooseCRANmirror(ind = 1, local.only = TRUE)
     options(timeout = 60, Ncpus = 1)

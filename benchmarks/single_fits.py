@@ -25,14 +25,22 @@ LADDER = tuple(10.0**-power for power in range(5, 13))
 LIMIT = 40  # CPU seconds of one fit by an R package
 
 NOTES = [
-    "ours s and other s: CPU seconds of one cold fit, model.fit(..., tol=1e-6) and the other; subopt.: excess of the objective",
-    "over the least value known (our fit at a gap of 1e-12), divided by that value. admm: model.fit(..., method='admm', tol=1e-6)",
-    "on the first rows of an instance of the study. smurf and penalized have no ridge beside the fusion and cannot fuse intercepts,",
-    "so for them l2 = 0 and the fusion of the intercepts is 0, for us too. The tasks are stacked into one logistic regression of n t",
-    "rows with columns x_l * 1(task = k), intercepts left free. penalized: fusedl = group of each feature, lambda1 = l1, lambda2 =",
-    "fusion. smurf: 'flasso' without reference category, lambda = fusion / (n t), lambda1 = l1 / fusion, penalty weights 1, a sparse",
-    "design. Each has the largest epsilon of 1e-5, 1e-6, ..., 1e-12 that is accurate enough; R's own clock for user CPU seconds.",
-    f"Where a package needs more than {LIMIT} CPU seconds for one fit, that is all the table says, and larger problems are not tried.",
+    "ours s and other s: CPU seconds of one cold fit, model.fit(..., tol=1e-6) and the other; subopt.: excess of the "
+    "objective",
+    "over the least value known (our fit at a gap of 1e-12), divided by that value. admm: model.fit(..., "
+    "method='admm', tol=1e-6)",
+    "on the first rows of an instance of the study. smurf and penalized have no ridge beside the fusion and cannot "
+    "fuse intercepts,",
+    "so for them l2 = 0 and the fusion of the intercepts is 0, for us too. The tasks are stacked into one logistic "
+    "regression of n t",
+    "rows with columns x_l * 1(task = k), intercepts left free. penalized: fusedl = group of each feature, lambda1 = "
+    "l1, lambda2 =",
+    "fusion. smurf: 'flasso' without reference category, lambda = fusion / (n t), lambda1 = l1 / fusion, penalty "
+    "weights 1, a sparse",
+    "design. Each has the largest epsilon of 1e-5, 1e-6, ..., 1e-12 that is accurate enough; R's own clock for user "
+    "CPU seconds.",
+    f"Where a package needs more than {LIMIT} CPU seconds for one fit, that is all the table says, and larger "
+    "problems are not tried.",
 ]
 
 
@@ -43,7 +51,8 @@ def run(quick):
     shapes = ((60, 5, 3),) if quick else ((60, 5, 3), (50, 20, 4), (100, 100, 4))
     packages, missing = _packages()
     rows += [row for name in packages for row in _against_package(name, shapes, repeats)]
-    return Part("c_fused", "(c) single fused fits at equal accuracy, relative suboptimality at most 1e-6", pd.DataFrame(rows), NOTES + missing)
+    return Part("c_fused", "(c) single fused fits at equal accuracy, relative suboptimality at most 1e-6",
+                pd.DataFrame(rows), NOTES + missing)
 
 
 # ---- the paper's ADMM
@@ -107,7 +116,8 @@ def _package_row(name, shape, repeats):
         problem = "n={}, d={}, t={}".format(*shape)
         if epsilon is None:
             return _without_answer(name, problem, (l1, 0.0, fusion), ours, repeats)
-        return _row(name, problem, (l1, 0.0, fusion), ours, partial(theirs, epsilon), min(repeats, 3), f"epsilon={epsilon:g}")
+        return _row(name, problem, (l1, 0.0, fusion), ours, partial(theirs, epsilon), min(repeats, 3),
+                    f"epsilon={epsilon:g}")
 
 
 def _write_problem(folder, model, l1, fusion):
@@ -152,7 +162,8 @@ def _row(other, problem, point, ours, theirs, repeats, setting):
 
     rounds = interleaved({"ours": lambda: timed("ours", ours), "other": lambda: timed("other", theirs)}, repeats)
     return {**_head(other, problem, point), **spread("ours s", rounds["ours"]), **spread("other s", rounds["other"]),
-            **ratio(rounds, "other", "ours"), "ours subopt.": far["ours"], "other subopt.": far["other"], "setting": setting}
+            **ratio(rounds, "other", "ours"), "ours subopt.": far["ours"], "other subopt.": far["other"],
+            "setting": setting}
 
 
 def _without_answer(other, problem, point, ours, repeats):

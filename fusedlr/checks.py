@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["array", "finite", "flag", "listed", "named", "number", "path", "result", "rows", "shown", "text", "tolerance", "vector",
+__all__ = ["array", "finite", "flag", "listed", "named", "number", "path", "result", "rows", "shown", "text",
+           "tolerance", "vector",
            "whole", "word"]
 
 

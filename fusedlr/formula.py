@@ -5,9 +5,12 @@ tasks may be observed there; and labels must arrive as the user wrote them, wher
 patsy would turn booleans and words into columns of dummies.
 """
 
+from __future__ import annotations
+
 import tokenize
 from contextlib import contextmanager
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,7 @@ import pandas as pd
 __all__ = ["Formula", "calling_environment"]
 
 
-def calling_environment(depth):
+def calling_environment(depth: int) -> Any:
     """The names that a formula may use: those visible ``depth`` calls up."""
     import patsy
 
@@ -45,7 +48,7 @@ class Formula:
         such as ``center`` that depends on all of them. Copies and pickles carry it.
     """
 
-    def __init__(self, text, data, environment=None):
+    def __init__(self, text: str, data: pd.DataFrame, environment: Any = None) -> None:
         if not isinstance(text, str) or text.count("~") != 1:
             raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
         if not isinstance(data, pd.DataFrame):
@@ -57,12 +60,12 @@ class Formula:
         self.exog, self._info = _right_side(text, data, environment)
         self.sample = _sample(self._info, data)
 
-    def without_data(self):
+    def without_data(self) -> Formula:
         """The same formula without the data it was built from; ``sample`` stays."""
         self.endog = self.exog = None
         return self
 
-    def design(self, data):
+    def design(self, data: pd.DataFrame) -> pd.DataFrame:
         """Right side of the formula on new data, DataFrame with the columns of the design."""
         import patsy
 
@@ -91,14 +94,14 @@ class Formula:
         # patsy refuses to be pickled: the design is built again from the sample when it is needed.
         return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None}
 
-    def state(self):
+    def state(self) -> dict:
         """Text and sample as plain values; ``from_state`` takes them back."""
         columns = [{"name": name, "values": self.sample[name].tolist(), "levels": _levels(self.sample[name])}
                    for name in self.sample]
         return {"text": self.text, "sample": columns}
 
     @classmethod
-    def from_state(cls, state):
+    def from_state(cls, state: Any) -> Formula:
         """A formula from its text and sample, evaluated when first used."""
         sample = pd.DataFrame({column["name"]: _column(column) for column in state["sample"]})
         formula = cls.__new__(cls)

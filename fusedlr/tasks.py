@@ -1,7 +1,10 @@
 """Which tasks are neighbours: a weighted, undirected graph over the tasks."""
 
-from collections.abc import Hashable, Iterable, Mapping, Set
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +45,7 @@ class TaskGraph:
     [2.0]
     """
 
-    def __init__(self, edges, n_tasks=None, names=None):
+    def __init__(self, edges: Any, n_tasks: int | None = None, names: Sequence | None = None) -> None:
         self.names = _checked_names(names)
         self.n_tasks = _checked_size(n_tasks, self.names)
         self._places = {name: k for k, name in enumerate(self.names or ())}
@@ -54,14 +57,14 @@ class TaskGraph:
             array.flags.writeable = False
 
     @classmethod
-    def chain(cls, n_tasks, names=None):
+    def chain(cls, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
         """Each task tied to the next: the paper's ``Circ = 0``."""
         names = _checked_names(names)
         n_tasks = _checked_size(n_tasks, names)
         return cls([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
 
     @classmethod
-    def ring(cls, n_tasks, names=None):
+    def ring(cls, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
         """A chain whose last task is tied to the first: the paper's ``Circ = 1``."""
         names = _checked_names(names)
         n_tasks = _checked_size(n_tasks, names)
@@ -70,7 +73,7 @@ class TaskGraph:
         return cls([(k, (k + 1) % n_tasks) for k in range(n_tasks)], n_tasks, names)
 
     @classmethod
-    def build(cls, tasks, n_tasks, names=None):
+    def build(cls, tasks: Any, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
         """The graph that a user's ``tasks`` argument describes.
 
         Parameters
@@ -91,22 +94,22 @@ class TaskGraph:
         return cls(tasks, n_tasks, names)
 
     @property
-    def is_chain(self):
+    def is_chain(self) -> bool:
         """Whether the edges are exactly (0, 1), (1, 2), ... in this order; weights may differ."""
         path = np.column_stack([np.arange(self.n_tasks - 1), np.arange(1, self.n_tasks)])
         return np.array_equal(self.edges, path)
 
     @property
-    def is_ring(self):
+    def is_ring(self) -> bool:
         """Whether the edges are those of a chain and one from the last task to the first; weights may differ."""
         steps = {tuple(sorted((k, (k + 1) % self.n_tasks))) for k in range(self.n_tasks)}
         return self.n_tasks > 2 and {tuple(edge) for edge in self.edges.tolist()} == steps
 
-    def differences(self, params):
+    def differences(self, params: np.ndarray) -> np.ndarray:
         """Difference of every row of ``params`` along each edge, shape (rows, n_edges)."""
         return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
 
-    def tied(self, params):
+    def tied(self, params: np.ndarray) -> np.ndarray:
         """Which neighbouring tasks share a value, row by row.
 
         Parameters
@@ -121,7 +124,7 @@ class TaskGraph:
         """
         return self.groups(self.differences(params) == 0)
 
-    def groups(self, joined):
+    def groups(self, joined: np.ndarray) -> np.ndarray:
         """The groups that some edges join, row by row, labelled as in ``tied``.
 
         Parameters
@@ -137,7 +140,7 @@ class TaskGraph:
             if np.array_equal(before, group):
                 return group
 
-    def components(self):
+    def components(self) -> np.ndarray:
         """Label of the connected component of each task, shape (n_tasks,)."""
         everything = self.groups(np.ones((1, len(self.edges)), dtype=bool))[0]
         return np.unique(everything, return_inverse=True)[1]
@@ -198,7 +201,8 @@ def _checked_size(n_tasks, names):
 
 def _checked_edges(edges):
     """Edges in an order of their own; a mapping or a word is none."""
-    single = isinstance(edges, (str, bytes, Mapping, Set, type)) or hasattr(edges, "tocsr") or getattr(edges, "ndim", 1) == 0
+    single = (isinstance(edges, (str, bytes, Mapping, Set, type)) or hasattr(edges, "tocsr")
+              or getattr(edges, "ndim", 1) == 0)
     if single or not isinstance(edges, Iterable):
         raise TypeError(f"tasks must be 'chain', 'ring', a TaskGraph or a list of edges, found {checks.shown(edges)}")
     return edges
@@ -217,5 +221,6 @@ def _refuse_repeats(triples):
     seen = set()
     for j, k, _ in triples:
         if (j, k) in seen:
-            raise ValueError(f"tasks (edges): the edge between tasks {j} and {k} is given twice; add the weights instead")
+            raise ValueError(f"tasks (edges): the edge between tasks {j} and {k} is given twice; add the weights "
+                             "instead")
         seen.add((j, k))

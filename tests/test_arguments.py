@@ -157,7 +157,8 @@ TAKES = {
     "tasks": {"empty list", "no rows", "generator"}, "edges": {"empty list", "no rows", "generator"},
     "names": {"None", "list of text"}, "standardize": {"true"}, "fuse_intercepts": {"true"}, "progress": {"true"},
     "remove_data": {"true"}, "formula": {"true"}, "rows": {"empty list", "a series of other rows", "a short series"},
-    "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "seed": {"huge"}, "i": {"minus one"},
+    "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "seed": {"huge"},
+    "i": {"minus one"},
     "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
     "features": {"huge"}, "n_jobs": {"None", "minus one"},
     "hypotheses": OPTIONAL, "value": {"true", "minus one", "minus half"},
@@ -277,7 +278,8 @@ def test_a_graph_beyond_memory_is_refused_at_once():
 
 
 @pytest.mark.parametrize("argument", ["exog", "weights", "offset"])
-@pytest.mark.parametrize("value", [np.ma.masked_array(np.ones((40, 3)), np.eye(40, 3)), np.full((40, 3), np.datetime64("NaT")),
+@pytest.mark.parametrize("value", [np.ma.masked_array(np.ones((40, 3)), np.eye(40, 3)),
+                                   np.full((40, 3), np.datetime64("NaT")),
                                    np.full((40, 3), "1")], ids=["masked", "dates", "text"])
 def test_what_is_no_number_is_never_taken_for_one(argument, value):
     with pytest.raises((TypeError, ValueError), match=argument):
@@ -306,7 +308,8 @@ def test_columns_are_found_by_name():
     frame = pd.DataFrame(RNG.normal(size=(40, 3)), columns=Y.columns)
     there, back = (FusedLogit(Y, X, offset=table).fit(**POINT).params for table in (frame, frame[Y.columns[::-1]]))
     pd.testing.assert_frame_equal(there, back)
-    pd.testing.assert_frame_equal(fit().predict(X, offset=frame), fit().predict(X[X.columns[::-1]], offset=frame[["mid", "low", "high"]]))
+    pd.testing.assert_frame_equal(fit().predict(X, offset=frame),
+                                  fit().predict(X[X.columns[::-1]], offset=frame[["mid", "low", "high"]]))
 
 
 def test_a_penalty_array_may_be_changed_afterwards():

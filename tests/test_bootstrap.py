@@ -107,7 +107,8 @@ def test_an_index_that_is_silent_costs_seconds(machine):
     assert time.monotonic() - start < 15
 
 
-@pytest.mark.parametrize(("r", "rpy2"), [("4.2.2", "==3.5.17"), ("4.4.3", "==3.5.17"), ("4.5.0", ">=3.6.6"), ("5.0.1", ">=3.6.6")])
+@pytest.mark.parametrize(("r", "rpy2"),
+                         [("4.2.2", "==3.5.17"), ("4.4.3", "==3.5.17"), ("4.5.0", ">=3.6.6"), ("5.0.1", ">=3.6.6")])
 def test_release_of_rpy2_fits_r(machine, r, rpy2):
     machine.command("Rscript", f"printf {r}")
     assert f"rpy2: rpy2{rpy2}\n" in machine.plan(FUSEDLR_ROUTE="index")
@@ -133,7 +134,8 @@ def test_root_installs_what_is_missing_and_failure_is_told(machine):
 
 def test_debian_route_wants_more_system_packages(machine):
     machine.command("dpkg-query", "exit 1")
-    wanted = {route: machine.plan(FUSEDLR_ROUTE=route).split("to install: ")[1].split("\n")[0] for route in ("index", "debian")}
+    wanted = {route: machine.plan(FUSEDLR_ROUTE=route).split("to install: ")[1].split("\n")[0]
+              for route in ("index", "debian")}
     assert "python3-statsmodels" in wanted["debian"].split()
     assert "python3-statsmodels" not in wanted["index"].split()
 

@@ -1,4 +1,4 @@
-"""The defaults on which a user relies without reading: scales, zeros of features, weights, digits, degrees of freedom."""
+"""The defaults on which a user relies without reading: scales, zeros, weights, digits, degrees of freedom."""
 
 import warnings
 
@@ -72,7 +72,8 @@ def test_standardizing_counts_weights_and_leaves_out_rows_that_do_not_count():
     odd = pd.concat([X, X.iloc[:1].assign(weight=1e8)], ignore_index=True)
     labels = pd.concat([Y, Y.iloc[:1]], ignore_index=True)
     plain = FusedLogit(Y, X).fit(2.0, 1.0, 1.5).params
-    np.testing.assert_allclose(FusedLogit(labels, odd, weights=np.r_[np.ones(len(X)), 0]).fit(2, 1, 1.5).params, plain, **TOL)
+    np.testing.assert_allclose(FusedLogit(labels, odd, weights=np.r_[np.ones(len(X)), 0]).fit(2, 1, 1.5).params, plain,
+                               **TOL)
     labels = labels.astype(float)
     labels.iloc[-1] = np.nan
     np.testing.assert_allclose(FusedLogit(labels, odd).fit(2, 1, 1.5).params, plain, **TOL)

@@ -101,7 +101,8 @@ def test_penalty_factors_and_free_intercepts_reach_every_point(model):
 
 
 @pytest.mark.parametrize("name, values, error", [
-    ("l1", [], ValueError), ("l1", [-1.0], ValueError), ("l2", [np.nan], ValueError), ("fusion", [1.0, 1.0], ValueError),
+    ("l1", [], ValueError), ("l1", [-1.0], ValueError), ("l2", [np.nan], ValueError),
+    ("fusion", [1.0, 1.0], ValueError),
     ("l1", "one", TypeError), ("l2", None, TypeError), ("fusion", [[1.0]], ValueError), ("l1", ["a"], TypeError)])
 def test_bad_lists_are_refused_by_name(model, name, values, error):
     lists = {"l1": [1.0], "l2": [0.1], "fusion": [0.5], name: values}

@@ -82,7 +82,8 @@ def backend(call, folder):
 def sdist_file(tmp_path_factory):
     """A source distribution made from a copy of the tree."""
     copy = tmp_path_factory.mktemp("sdist") / "fusedlr"
-    unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_newton.cpp", "*.egg-info", "__pycache__")
+    unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_newton.cpp", "*.egg-info",
+                                      "__pycache__")
     shutil.copytree(ROOT, copy, ignore=unwanted)
     return copy / "dist" / backend("build_sdist('dist')", copy)
 
@@ -157,7 +158,8 @@ def declared_for(*extras):
 
 
 @pytest.mark.parametrize(("folder", "extras"), [
-    ("fusedlr", ("plots", "r")), ("fusedlr/study", ("study", "r")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
+    ("fusedlr", ("plots", "r")), ("fusedlr/study", ("study", "r")), ("workflow", ("study", "r")),
+    ("tests", ("test", "r")),
 ])
 def test_every_package_that_is_imported_is_declared(folder, extras):
     built_with = {"Cython", "setuptools"}

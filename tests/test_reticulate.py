@@ -21,15 +21,18 @@ y[1, 1] <- NA
 
 def has_reticulate():
     look = "q(status = !requireNamespace('reticulate', quietly = TRUE))"
-    return shutil.which("Rscript") is not None and subprocess.run(["Rscript", "-e", look], capture_output=True).returncode == 0
+    return shutil.which("Rscript") is not None and subprocess.run(["Rscript", "-e", look],
+                                                                  capture_output=True).returncode == 0
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not has_reticulate(), reason="R's package reticulate is not installed")]
+pytestmark = [pytest.mark.slow,
+              pytest.mark.skipif(not has_reticulate(), reason="R's package reticulate is not installed")]
 
 
 def lines(source):
     """What R prints, line by line."""
-    env = {**os.environ, "RETICULATE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "FUSEDLR_RLIB": str(ROOT / ".rlib")}
+    env = {**os.environ, "RETICULATE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT),
+           "FUSEDLR_RLIB": str(ROOT / ".rlib")}
     done = subprocess.run(["Rscript", "-e", START + source], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
@@ -59,7 +62,8 @@ def test_r_is_not_called_from_the_python_inside_of_it():
         r <- import("fusedlr.r")
         set.seed(3)
         before <- list(.Random.seed, search(), .libPaths())
-        for (call in list(function() r$boost(as.matrix(x), y[, 2] * 1, as.matrix(x), seed = 1), function() r$from_r("x")))
+        boosted <- function() r$boost(as.matrix(x), y[, 2] * 1, as.matrix(x), seed = 1)
+        for (call in list(boosted, function() r$from_r("x")))
             cat(grepl("inside of R, through reticulate", tryCatch(call(), error = conditionMessage)), "\\n")
         cat(identical(list(.Random.seed, search(), .libPaths()), before), "\\n")
     """) == ["TRUE ", "TRUE ", "TRUE "]

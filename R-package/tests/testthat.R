@@ -6,7 +6,9 @@ if (requireNamespace("testthat", quietly = TRUE)) {
   setwd("testthat")
   expect_true <- function(object) stopifnot(isTRUE(object))
   expect_identical <- function(object, expected) stopifnot(identical(object, expected))
-  expect_equal <- function(object, expected, tolerance = 1.5e-8) stopifnot(all.equal(object, expected, tolerance = tolerance))
+  expect_equal <- function(object, expected, tolerance = 1.5e-8) {
+    stopifnot(all.equal(object, expected, tolerance = tolerance))
+  }
   expect_error <- function(object, regexp = "") {
     message <- tryCatch({ object; NULL }, error = conditionMessage)
     if (is.null(message) || !grepl(regexp, message)) stop("expected the error '", regexp, "', found ", deparse(message))
@@ -24,7 +26,8 @@ if (requireNamespace("testthat", quietly = TRUE)) {
     stop(structure(list(message = package, call = NULL), class = c("skipped", "error", "condition")))
   test_that <- function(desc, code) {
     code <- substitute(code)
-    how <- tryCatch({ eval(code, new.env(parent = globalenv())); "ok" }, skipped = function(e) paste("skipped, without", conditionMessage(e)))
+    how <- tryCatch({ eval(code, new.env(parent = globalenv())); "ok" },
+                    skipped = function(e) paste("skipped, without", conditionMessage(e)))
     cat(desc, ": ", how, "\n", sep = "")
   }
   options(warn = 2)

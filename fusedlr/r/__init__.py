@@ -4,29 +4,8 @@ Only this folder imports rpy2, and only when a function is first called: importi
 it starts nothing and needs no R.
 """
 
-from importlib import import_module
+from .ada import AdaResult, boost
+from .objects import from_r, to_r
+from .session import RError, RMissingError, RWarning
 
-_HOMES = {
-    "AdaResult": "ada",
-    "boost": "ada",
-    "from_r": "objects",
-    "to_r": "objects",
-    "RError": "session",
-    "RMissingError": "session",
-    "RWarning": "session",
-}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    """Import a public name when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fusedlr.r' has no attribute {name!r}")
-    value = getattr(import_module(f"fusedlr.r.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted([*globals(), *__all__])
+__all__ = ["AdaResult", "RError", "RMissingError", "RWarning", "boost", "from_r", "to_r"]

@@ -19,8 +19,11 @@ What to expect at the edges:
 - Fewer than 3 observed labels in a task with two classes: a ValueError, as no bag can be drawn.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -119,7 +122,8 @@ class AdaResult:
     settings: dict
 
 
-def boost(X, Y, X_new, seed, iterations=200, nu=0.1, bag_frac=0.5, control=None):
+def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterations: int = 200, nu: float = 0.1,
+          bag_frac: float = 0.5, control: Mapping[str, Any] | None = None) -> AdaResult:
     """Fit R's ``ada`` to each task by itself and give its margins on new rows.
 
     Parameters
@@ -210,9 +214,9 @@ def _labels(Y, n_rows):
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or Y.shape[0] != n_rows or Y.shape[1] == 0:
         raise ValueError(f"Y must have one row for each of the {n_rows} rows of X, found shape {Y.shape}")
-    strangers = np.setdiff1d(Y[~np.isnan(Y)], [0.0, 1.0])
-    if strangers.size:
-        raise ValueError(f"Y must hold 0, 1 or nan (not observed), found {strangers[:3].tolist()}")
+    unknown = np.setdiff1d(Y[~np.isnan(Y)], [0.0, 1.0])
+    if unknown.size:
+        raise ValueError(f"Y must hold 0, 1 or nan (not observed), found {unknown[:3].tolist()}")
     unseen = np.flatnonzero(np.isnan(Y).all(axis=0))
     if unseen.size:
         raise ValueError(f"Y must have an observed label in every task, found none in column {unseen[0]}")
@@ -238,9 +242,9 @@ def _control(changes):
         return dict(_CONTROL)
     if not isinstance(changes, Mapping):
         raise TypeError(f"control must be a dict of arguments of rpart.control, found {type(changes).__name__}")
-    strangers = sorted(str(name) for name in changes if name not in _CONTROL)
-    if strangers:
-        raise ValueError(f"control must hold arguments of rpart.control, found {strangers}")
+    unknown = sorted(str(name) for name in changes if name not in _CONTROL)
+    if unknown:
+        raise ValueError(f"control must hold arguments of rpart.control, found {unknown}")
     changes = {name: _setting(name, value) for name, value in changes.items()}
     if "minsplit" in changes:
         changes.setdefault("minbucket", round(changes["minsplit"] / 3))

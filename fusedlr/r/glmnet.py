@@ -14,9 +14,12 @@ penalty factors to a mean of 1, so its lambda is the mean of our l1 + l2 over co
 divided by W.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from fusedlr import objective
+from fusedlr.objective import Data, Penalty
 from fusedlr.r import session
 from fusedlr.tasks import TaskGraph
 
@@ -54,7 +57,7 @@ function(x, y, weights, offset) {
 """
 
 
-def elastic_net(data, penalty):
+def elastic_net(data: Data, penalty: Penalty) -> np.ndarray:
     """Coefficients of each task by itself; ``penalty.fusion`` must be 0, and so it is glm without l1 and l2.
 
     Parameters
@@ -72,10 +75,10 @@ def elastic_net(data, penalty):
     if not (penalty.l1.any() or penalty.l2.any()):
         return unpenalized(data)
     total, alpha = _mixture(penalty)
-    return np.column_stack([_glmnet(data.X, *_task(data, k), total, alpha) for k in range(data.n_tasks)])
+    return np.column_stack([_glmnet(data.X, _task(data, k), total, alpha) for k in range(data.n_tasks)])
 
 
-def pooled(data, penalty):
+def pooled(data: Data, penalty: Penalty) -> np.ndarray:
     """Coefficients that all tasks share, the limit of strong fusion over a connected graph.
 
     Intercepts are shared too, unless ``penalty.fusion[0]`` is 0: then each task has its own.
@@ -85,13 +88,13 @@ def pooled(data, penalty):
     steps = _steps(data)[:, 1:] if penalty.fusion[0] == 0 else np.empty((data.signs.size, 0))
     X = np.hstack([np.tile(data.X, (n_tasks, 1)), steps])
     penalties = np.append(n_tasks * total, np.zeros(steps.shape[1]))
-    fit = _glmnet(X, *_stacked(data), penalties, alpha)
+    fit = _glmnet(X, _stacked(data), penalties, alpha)
     coefs, moves = fit[1:1 + data.n_features], fit[1 + data.n_features:]
     intercepts = fit[0] + np.append(0, np.cumsum(moves)) if moves.size else np.repeat(fit[0], n_tasks)
     return np.vstack([intercepts, np.repeat(coefs[:, None], n_tasks, axis=1)])
 
 
-def fused_only(data, penalty, tasks=None):
+def fused_only(data: Data, penalty: Penalty, tasks: TaskGraph | None = None) -> np.ndarray:
     """Coefficients along a chain of tasks with fusion alone; l1 and l2 must be 0.
 
     ``tasks`` is a chain whose edges may have weights; all 1 where left out.
@@ -104,11 +107,11 @@ def fused_only(data, penalty, tasks=None):
     blocks = [np.tile(rows, (data.n_tasks, 1)) * step[:, None] for step in steps.T]
     penalties = [np.zeros(rows.shape[1]), *(penalty.fusion * weight for weight in tasks.weights)]
     # The first column, all ones, is glmnet's own intercept.
-    fit = _glmnet(np.hstack(blocks)[:, 1:], *_stacked(data), np.concatenate(penalties)[1:], 1.0)
+    fit = _glmnet(np.hstack(blocks)[:, 1:], _stacked(data), np.concatenate(penalties)[1:], 1.0)
     return np.cumsum(fit.reshape(data.n_tasks, -1), axis=0).T
 
 
-def unpenalized(data):
+def unpenalized(data: Data) -> np.ndarray:
     """Coefficients of each task by R's ``glm``; it warns in R's words where the data are separated."""
     fits = []
     for k in range(data.n_tasks):
@@ -118,7 +121,7 @@ def unpenalized(data):
     return np.column_stack(fits)
 
 
-def agreement(data, penalty, params):
+def agreement(data: Data, penalty: Penalty, params: np.ndarray) -> dict[str, float]:
     """How far coefficients without fusion are from R's.
 
     Parameters
@@ -141,7 +144,8 @@ def agreement(data, penalty, params):
     return {"max_coef_difference": float(np.abs(params - theirs).max()), "objective_difference": ours - other}
 
 
-def _glmnet(X, y, weights, offset, penalties, alpha):
+def _glmnet(X, observed, penalties, alpha):
+    y, weights, offset = observed
     seen = weights > 0
     return session.call(_GLMNET, packages=["glmnet"], x=X[seen], y=y[seen], weights=weights[seen], offset=offset[seen],
                         penalties=penalties, alpha=alpha)

@@ -4,7 +4,10 @@ No factor crosses the bridge as such: R takes it apart into codes and levels, an
 puts it together as a Categorical, and the other way round.
 """
 
+from __future__ import annotations
+
 import signal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +66,7 @@ _BY_NAME = """function(name) {
 }"""
 
 
-def from_r(data_frame):
+def from_r(data_frame: Any) -> pd.DataFrame:
     """An R data.frame as a pandas DataFrame.
 
     Parameters
@@ -93,7 +96,7 @@ def from_r(data_frame):
     return pd.concat(columns, axis=1) if columns else pd.DataFrame(index=index)
 
 
-def to_r(results):
+def to_r(results: Any) -> Any:
     """A fit, a grid, a choice of penalties, a refit, a bootstrap or a DataFrame as an object of R.
 
     Parameters

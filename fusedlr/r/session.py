@@ -20,6 +20,8 @@ this module except through ``call_raw``.
   itself, through reticulate, is refused: it would run code of Python without Python's lock.
 """
 
+from __future__ import annotations
+
 import atexit
 import logging
 import multiprocessing.util
@@ -29,9 +31,11 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from fusedlr.r.values import named_list, to_python, to_r
 
@@ -82,7 +86,7 @@ class _State:
     """What this process knows of its R."""
 
     rinterface = None
-    guard = None
+    guard: Any = None
     thread = None
     in_call = False
     refused = None
@@ -91,7 +95,7 @@ class _State:
 _state = _State()
 
 
-def call(function, packages=(), **arguments):
+def call(function: str, packages: Sequence[str] = (), **arguments: Any) -> Any:
     """Value of an R function as plain Python.
 
     Parameters
@@ -114,7 +118,7 @@ def call(function, packages=(), **arguments):
     return to_python(call_raw(function, packages, **arguments))
 
 
-def call_raw(function, packages=(), **arguments):
+def call_raw(function: str, packages: Sequence[str] = (), **arguments: Any) -> Any:
     """Value of an R function as rpy2's low-level object; otherwise like ``call``."""
     rinterface = _running()
     with _console_to_logger(), _interrupts_to_r(), _one_call():
@@ -125,7 +129,7 @@ def call_raw(function, packages=(), **arguments):
     return _checked(rinterface, outcome)
 
 
-def has_package(name):
+def has_package(name: str) -> bool:
     """Whether R is here and has a package of this name."""
     try:
         call("function() NULL", packages=[name])
@@ -134,7 +138,7 @@ def has_package(name):
     return True
 
 
-def versions(*packages):
+def versions(*packages: str) -> dict[str, str]:
     """Versions of R, rpy2 and R packages, as a dict of str."""
     from importlib.metadata import version
 

@@ -47,8 +47,8 @@ def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2
     ----------
     durations : DataFrame
         Columns ``rule`` ("simulate", "grid", "adaboost") and ``seconds``, one row for each job that was recorded. The
-        jobs of the larger study draw their durations from these, with replacement; rules that are not there are not run,
-        but for simulate, which takes a second or less.
+        jobs of the larger study draw their durations from these, with replacement; rules that are not there are not
+        run, but for simulate, which takes a second or less.
     instances : int
         Instances of all cases together.
     nodes : sequence of int
@@ -75,7 +75,8 @@ def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2
     rows = []
     for count in nodes:
         seconds = _list_schedule(spans, count)
-        rows.append({"nodes": count, "cores": count * cores, "group": group, "slurm_jobs": len(groups), "hours": seconds / 3600,
+        rows.append({"nodes": count, "cores": count * cores, "group": group, "slurm_jobs": len(groups),
+                     "hours": seconds / 3600,
                      "cpu_hours": cpu / 3600, "busy": cpu / (seconds * count * cores)})
     return pd.DataFrame(rows)
 
@@ -111,7 +112,10 @@ def _list_schedule(spans, nodes):
 
 
 def _draw(durations, instances, start, rng):
-    """Seconds of every job of the larger study, shape (instances, rules); a simulation that was not timed only starts."""
+    """Seconds of every job of the larger study, shape (instances, rules).
+
+    A simulation that was not timed only starts.
+    """
     columns = []
     for rule in RULES:
         measured = durations.loc[durations["rule"] == rule, "seconds"].to_numpy(dtype=float)

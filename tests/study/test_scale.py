@@ -44,13 +44,15 @@ def test_each_job_pays_its_start():
 
 def test_a_rule_that_was_not_run_takes_no_time():
     """Without AdaBoost an instance is simulated and fitted, and pays two starts."""
-    table = simulate_cluster(HAND_MADE[HAND_MADE["rule"] != "adaboost"], instances=1, group=1, nodes=(1,), start=1.0, queue=0.0)
+    table = simulate_cluster(HAND_MADE[HAND_MADE["rule"] != "adaboost"], instances=1, group=1, nodes=(1,), start=1.0,
+                             queue=0.0)
     assert table["hours"][0] * 3600 == pytest.approx(32.0)
     assert table["cpu_hours"][0] * 3600 == pytest.approx(32.0)
 
 
 def test_a_simulation_that_was_not_timed_only_starts():
-    table = simulate_cluster(HAND_MADE[HAND_MADE["rule"] != "simulate"], instances=1, group=1, nodes=(1,), start=1.0, queue=0.0)
+    table = simulate_cluster(HAND_MADE[HAND_MADE["rule"] != "simulate"], instances=1, group=1, nodes=(1,), start=1.0,
+                             queue=0.0)
     assert table["hours"][0] * 3600 == pytest.approx(32.0)
 
 

@@ -32,10 +32,13 @@ def test_an_instance_has_one_row_for_each_size_and_model():
     choices = pd.DataFrame({"size": [2, 2, 3, 3], "model": ["fused_l1", "elastic_net"] * 2, "l1": 0.1})
     params = np.stack([np.stack([coefs, -coefs]), np.stack([coefs, 0 * coefs])])
     boosted = {"margins": np.stack([np.ones((50, 2))] * 2), "sizes": np.array([2, 3]), "seconds": {2: 0.5, 3: 0.7}}
-    rows = score_instance(data, {"choices": choices, "params": params, "seconds": {2: 1.0, 3: 2.0}}, {"adaboost": boosted})
+    rows = score_instance(data, {"choices": choices, "params": params, "seconds": {2: 1.0, 3: 2.0}},
+                          {"adaboost": boosted})
     rows = rows.set_index(["size", "model"])
-    assert rows.index.tolist() == [(size, model) for size in (2, 3) for model in ("fused_l1", "elastic_net", "adaboost")]
-    assert rows["test_error"].tolist() == [0, 1, 1 - data["Y_test"].mean(), 0, data["Y_test"].mean(), 1 - data["Y_test"].mean()]
+    assert rows.index.tolist() == [(size, model) for size in (2, 3)
+                                   for model in ("fused_l1", "elastic_net", "adaboost")]
+    assert rows["test_error"].tolist() == [0, 1, 1 - data["Y_test"].mean(), 0, data["Y_test"].mean(),
+                                           1 - data["Y_test"].mean()]
     assert rows.loc[(2, "fused_l1"), ["distance_zero", "distance_nonzero"]].tolist() == [0, 0]
     assert rows.loc[(3, "elastic_net"), "distance_nonzero"] == pytest.approx(2 / np.sqrt((coefs != 0).sum()))
     assert rows["seconds"].tolist() == [1.0, 1.0, 0.5, 2.0, 2.0, 0.7]

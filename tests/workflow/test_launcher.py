@@ -51,8 +51,10 @@ def project(tmp_path):
 
 def run(project, folder, **settings):
     inherited = {name: value for name, value in os.environ.items() if name != "SNAKEMAKE_PROFILE"}
-    command = [project / ".venv/bin/snakemake", "--cores", "1", "--snakefile", project / "Snakefile", "--directory", folder]
-    return subprocess.run(command, cwd=folder, env={**inherited, **settings}, capture_output=True, timeout=60).returncode
+    command = [project / ".venv/bin/snakemake", "--cores", "1", "--snakefile", project / "Snakefile", "--directory",
+               folder]
+    return subprocess.run(command, cwd=folder, env={**inherited, **settings}, capture_output=True,
+                          timeout=60).returncode
 
 
 def test_other_jobs_go_on_when_one_fails(project):

@@ -143,7 +143,8 @@ def test_an_environment_on_another_python_than_the_one_asked_for_is_made_anew(tm
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(tmp_path / "one")
     script = "VENV=.venv\n" + functions("new_enough", "venv_works", "identity", "venv_fits")
-    fits = [bash(f"{script}\nFUSEDLR_PYTHON={python} venv_fits", tmp_path).returncode == 0 for python in ("", "./one", "./two")]
+    fits = [bash(f"{script}\nFUSEDLR_PYTHON={python} venv_fits", tmp_path).returncode == 0
+            for python in ("", "./one", "./two")]
     assert fits == [True, True, False]
 
 
@@ -192,7 +193,8 @@ def test_rpy2_fits_the_r_in_use(version, extra, tmp_path):
 
 def test_set_up_goes_on_without_rpy2(tmp_path):
     (tmp_path / ".venv").mkdir()
-    stand_ins = "VENV=.venv; r_version() { echo 4.2.2; }; requirements() { echo rpy2; }; install_from_index() { return 1; }"
+    stand_ins = ("VENV=.venv; r_version() { echo 4.2.2; }; requirements() { echo rpy2; }; "
+                 "install_from_index() { return 1; }")
     script = functions("say", "rpy2_for", "index_packages", "rpy2_package")
     done = bash(f"{script}\n{stand_ins}\nrpy2_package; echo went on", tmp_path)
     assert done.returncode == 0, done.stderr

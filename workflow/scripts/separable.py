@@ -15,6 +15,7 @@ parser.add_argument("--sizes", type=int, nargs="+", required=True)
 parser.add_argument("--tol", type=float, required=True)
 args = parser.parse_args()
 
-tables = [separable_errors(read_arrays(path), args.sizes, args.tol).assign(case=path.parent.name, instance=int(path.stem))
+tables = [separable_errors(read_arrays(path), args.sizes, args.tol).assign(case=path.parent.name,
+                                                                           instance=int(path.stem))
           for path in map(Path, args.data)]
 write_table(args.errors, pd.concat(tables, ignore_index=True))
