@@ -222,4 +222,4 @@ class Fit(Result):
 
     def _take_kept(self, values: dict) -> None:
         for name, value in values.items():
-            self.__dict__[name] = self._by_task(value) if isinstance(value, list) else value
+            self.__dict__[name] = self._by_task(np.array(value)) if isinstance(value, list) else value
