@@ -102,7 +102,7 @@ class Fit(Result):
     @cached_property
     def llf(self) -> float:
         """Log-likelihood, penalties not counted; of a model of one outcome that of the outcome itself."""
-        return self.model.loglike(self._solved)
+        return self.model.loglike(self.params)
 
     @cached_property
     def llnull(self) -> float:

@@ -37,6 +37,9 @@ class Formula:
     data : DataFrame
     environment : patsy.EvalEnvironment, optional
         Names other than the columns of ``data``; numpy as ``np`` where left out.
+    drop : bool
+        Whether rows with a missing value on the right side become rows of NaN in ``exog``,
+        for the model to drop; elsewhere they are refused.
 
     Attributes
     ----------
@@ -48,7 +51,7 @@ class Formula:
         such as ``center`` that depends on all of them. Copies and pickles carry it.
     """
 
-    def __init__(self, text: str, data: pd.DataFrame, environment: Any = None) -> None:
+    def __init__(self, text: str, data: pd.DataFrame, environment: Any = None, drop: bool = False) -> None:
         if not isinstance(text, str) or text.count("~") != 1:
             raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
         if not isinstance(data, pd.DataFrame):
@@ -57,8 +60,8 @@ class Formula:
         environment = _plain_environment() if environment is None else environment
         data = _plain_types(data)
         self.endog = _left_side(text, data, environment)
-        self.exog, self._info = _right_side(text, data, environment)
-        self.sample = _sample(self._info, data)
+        self.exog, self._info, complete = _right_side(text, data, environment, drop)
+        self.sample = _sample(self._info, data.iloc[complete])
 
     def without_data(self) -> Formula:
         """The same formula without the data it was built from; ``sample`` stays."""
@@ -164,14 +167,17 @@ def _evaluate(factor, data, environment):
     return pd.Series(values, index=data.index) if not isinstance(values, pd.Series) else values
 
 
-def _right_side(text, data, environment):
-    """The design of the right side, and patsy's description of it."""
+def _right_side(text, data, environment, drop=False):
+    """The design of the right side, patsy's description of it, and the positions of the rows that are complete."""
     import patsy
 
     right = "~" + text.split("~")[1]
     with _refusals("data", text):
-        design = patsy.dmatrix(right, data, eval_env=environment, NA_action="raise", return_type="dataframe")
-    return design, design.design_info
+        design = patsy.dmatrix(right, data.reset_index(drop=True), eval_env=environment, return_type="dataframe",
+                               NA_action="drop" if drop else "raise")
+    complete = design.index.to_numpy()
+    info, design = design.design_info, design.reindex(range(len(data)))
+    return design.set_axis(data.index, axis=0), info, complete
 
 
 def _sample(info, data):

@@ -87,7 +87,7 @@ class Grid(Result):
     kind = "grid"
 
     def __init__(self, model: Any, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int = 200,
-                 progress: bool = False) -> None:
+                 progress: bool = True) -> None:
         lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
         points = np.array(list(product(*lists)))
         with _Bar(len(points), checks.flag("progress", progress)) as bar:

@@ -29,6 +29,7 @@ MODEL = Layout(
         "standardize": FLAG,
         "fuse_intercepts": either(NONE, FLAG),  # before there was a choice they were fused
         "has_offset": either(NONE, FLAG),
+        "n_dropped": either(NONE, WHOLE),
         "formula": either(NONE, _FORMULA),
         "outcome": either(NONE, _ORDERED, _SURVIVAL),
     },

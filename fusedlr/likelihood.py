@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from .objective import Data, linear_predictor, pointwise_loss, sigmoid
+from .objective import Data, gradient, linear_predictor, loss_derivatives, pointwise_loss, sigmoid
 
-__all__ = ["loglike", "null_loglike"]
+__all__ = ["information", "loglike", "null_loglike", "score"]
 
 
 def loglike(data: Data, params: np.ndarray) -> np.ndarray:
     """Log-likelihood of each task at coefficients of shape (1 + d, t), shape (t,)."""
     return -(data.weights * pointwise_loss(data.signs * linear_predictor(data, params))).sum(axis=0)
+
+
+def score(data: Data, params: np.ndarray) -> np.ndarray:
+    """First derivative of the log-likelihood in the coefficients, shape (1 + d, t)."""
+    return -gradient(data, loss_derivatives(data, linear_predictor(data, params))[0])
+
+
+def information(data: Data, params: np.ndarray) -> np.ndarray:
+    """Minus the second derivative of the log-likelihood in the coefficients of each task, shape (t, 1 + d, 1 + d)."""
+    curvature = loss_derivatives(data, linear_predictor(data, params))[1]
+    design = np.column_stack([np.ones(data.n_rows), data.X])
+    return np.array([design.T @ (weights[:, None] * design) for weights in curvature.T])
 
 
 def null_loglike(data: Data) -> np.ndarray:

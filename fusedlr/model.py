@@ -15,9 +15,9 @@ from .exact import ACCEPTED, solve_exactly
 from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, SeparationWarning
 from .formula import Formula, calling_environment
 from .grid import Grid
-from .inputs import (alike, check_index, constant, new_offset, read_endog, read_exog, read_factors, read_held_out,
-                     read_new_exog, read_offset, read_penalty, read_weights)
-from .likelihood import loglike
+from .inputs import (alike, check_index, column, constant, new_offset, read_endog, read_exog, read_factors,
+                     read_held_out, read_new_exog, read_offset, read_params, read_penalty, read_weights)
+from .likelihood import information, loglike, score
 from .limits import PenaltyLimits, penalty_limits
 from .newton import solve_newton
 from .objective import Data, Penalty, linear_predictor
@@ -69,6 +69,10 @@ class FusedLogit:
         where a feature has its zero, and tasks may differ in how common yes is; with True
         features come to imitate such differences. The paper's objective is
         ``standardize=False, fuse_intercepts=True``.
+    missing : "none", "drop" or "raise"
+        What to do with rows in which a feature is missing: "drop" leaves them out (their
+        number is ``n_dropped``), the others refuse them, as in statsmodels. Labels may be
+        missing whatever this is.
 
     Attributes
     ----------
@@ -76,6 +80,8 @@ class FusedLogit:
         Names of the tasks; name of the intercept, then names of the features.
     nobs : int
         Rows with at least one observed label.
+    n_dropped : int
+        Rows left out by ``missing="drop"``.
     labels : list of (no, yes)
         The user's own labels of each task.
     tasks : TaskGraph
@@ -102,21 +108,25 @@ class FusedLogit:
     """
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
-                 penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False) -> None:
-        outcomes, design = read_endog(endog), read_exog(exog)
+                 penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
+                 missing: str = "none") -> None:
+        drop = checks.word("missing", missing, ("none", "drop", "raise")) == "drop"
+        outcomes, design = read_endog(endog), read_exog(exog, drop)
         _refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels
         self.exog_names, self.constant = design.names, design.constant
-        self.index = design.index if outcomes.index is None else outcomes.index
+        index = design.index if outcomes.index is None else outcomes.index
         self.standardize = checks.flag("standardize", standardize)
-        weights = read_weights(weights, outcomes.Y, self.index, outcomes.names)
-        offset = read_offset(offset, outcomes.Y.shape, self.index, outcomes.names)
-        self.has_offset = offset is not None
+        Y = outcomes.Y if design.kept is None else np.where(design.kept[:, None], outcomes.Y, np.nan)
+        weights = read_weights(weights, Y, index, outcomes.names)
+        offset = read_offset(offset, Y.shape, index, outcomes.names)
+        self.has_offset, self.n_dropped = offset is not None, design.n_rows - len(design.X)
         X = design.X
+        Y, weights, offset, self.index = _kept_rows(design.kept, Y, weights, offset, index)
         self.scale = _scale(X, weights.max(axis=1)) if self.standardize else np.ones(X.shape[1])
         if self.standardize:
             X /= self.scale  # in place: the model's own copy
-        self.problem = Problem.build(Data.from_arrays(X, outcomes.Y, weights, offset),
+        self.problem = Problem.build(Data.from_arrays(X, Y, weights, offset),
                                      _task_graph(tasks, outcomes.names),
                                      read_factors(penalty_factors, self.exog_names[1:]),
                                      checks.flag("fuse_intercepts", fuse_intercepts))
@@ -138,16 +148,17 @@ class FusedLogit:
             written. Each may be any of the kinds of labels ``FusedLogit`` takes.
         data : pandas.DataFrame
         **kwargs
-            The other arguments of ``FusedLogit``.
+            The other arguments of ``FusedLogit``; ``weights`` and ``offset`` may be names of
+            columns of ``data``.
 
         Notes
         -----
         A missing label leaves out this label, not the row as in statsmodels. A missing
-        value on the right side is an error: drop such rows first. The intercept is
+        value on the right side is an error unless ``missing="drop"``. The intercept is
         always there; ``0 +`` only makes a first factor keep all of its levels, which
         suits penalized fits.
         """
-        parsed = Formula(formula, data, calling_environment(depth=2))
+        parsed, kwargs = _parse(formula, data, kwargs)
         model = cls(parsed.endog, parsed.exog, **kwargs)
         model.formula = parsed.without_data()
         return model
@@ -195,7 +206,7 @@ class FusedLogit:
 
         The outcome stands on the left; the other arguments are those of ``from_ordered``.
         """
-        parsed = Formula(formula, data, calling_environment(depth=2))
+        parsed, kwargs = _parse(formula, data, kwargs)
         if parsed.endog.shape[1] != 1:
             raise ValueError(f"formula must have one ordered outcome on its left side, found "
                              f"{list(parsed.endog.columns)}; use from_formula for several tasks")
@@ -247,7 +258,7 @@ class FusedLogit:
         On the left stand ``Surv(time, event)``, ``Surv(entry, time, event)``, or two or three
         columns as ``time + event``. The other arguments are those of ``from_survival``.
         """
-        parsed = Formula(split_surv(formula), data, calling_environment(depth=2))
+        parsed, kwargs = _parse(split_surv(formula), data, kwargs)
         columns = [parsed.endog.iloc[:, k] for k in range(parsed.endog.shape[1])]
         if len(columns) not in (2, 3):
             raise ValueError("formula must have a time and an event on its left side, as in Surv(time, event), found "
@@ -333,11 +344,42 @@ class FusedLogit:
         """Features on the original scale, DataFrame (n, d); made anew at every call, so that X is held once only."""
         return pd.DataFrame(self.data.X * self.scale, self.index, self.exog_names[1:])
 
-    def loglike(self, params: np.ndarray) -> float:
-        """Log-likelihood at params on the solver's scale: of all tasks, or of the outcome where its tasks overlap."""
+    def loglike(self, params: Any) -> float:
+        """Log-likelihood of all tasks (of the outcome, where its tasks overlap); penalties are not counted.
+
+        Parameters
+        ----------
+        params : DataFrame or array_like, shape (1 + d, t)
+            On the original scale, as ``results.params``. DataFrames are read by name.
+        """
+        solved = self._solved(params)
         if isinstance(self.outcome, Ordered) and not self.outcome.exact:
-            return self.outcome.loglike(self.data, linear_predictor(self.data, params))
-        return float(loglike(self.data, params).sum())
+            return self.outcome.loglike(self.data, linear_predictor(self.data, solved))
+        return float(loglike(self.data, solved).sum())
+
+    def score(self, params: Any) -> pd.DataFrame:
+        """First derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t)."""
+        slope = score(self.data, self._solved(params)) * self._row_scale
+        return pd.DataFrame(slope, self.exog_names, self.endog_names)
+
+    def hessian(self, params: Any) -> np.ndarray:
+        """Second derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
+
+        A matrix for each task: between tasks, which share no coefficient, it is zero.
+        """
+        return -self.information(params)
+
+    def information(self, params: Any) -> np.ndarray:
+        """Fisher's information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d)."""
+        return information(self.data, self._solved(params)) * (self._row_scale * self._row_scale.T)
+
+    @property
+    def _row_scale(self) -> np.ndarray:
+        return np.append(1.0, self.scale)[:, None]
+
+    def _solved(self, params: Any) -> np.ndarray:
+        """Coefficients on the solver's scale."""
+        return read_params(params, self.exog_names, self.endog_names) * self._row_scale
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -430,7 +472,7 @@ class FusedLogit:
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
-                 progress: bool = False) -> Grid:
+                 progress: bool = True) -> Grid:
         """Fit at every combination of the penalties given, each from where the last one ended.
 
         Parameters
@@ -440,7 +482,7 @@ class FusedLogit:
             Relative duality gap of every point; ``results(i)`` solves its point exactly.
         max_iter : int, optional
         progress : bool
-            Show a progress bar on a terminal where tqdm is installed.
+            Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
 
         Returns
         -------
@@ -474,7 +516,7 @@ class FusedLogit:
         n_jobs : int, optional
             Number of threads, one for each core where left out; the numbers do not depend on it.
         progress : bool
-            Show a progress bar on a terminal where tqdm is installed.
+            Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
 
         Returns
         -------
@@ -490,6 +532,7 @@ class FusedLogit:
         page = {"endog_names": self.endog_names, "exog_names": self.exog_names, "labels": self.labels,
                 "task_names": self.tasks.names, "constant": self.constant, "standardize": self.standardize,
                 "fuse_intercepts": self.fuse_intercepts, "has_offset": self.has_offset,
+                "n_dropped": self.n_dropped,
                 "formula": None if self.formula is None else self.formula.state(),
                 "outcome": None if self.outcome is None else self.outcome.state()}
         arrays = {"scale": self.scale, "edges": self.tasks.edges, "edge_weights": self.tasks.weights,
@@ -516,11 +559,13 @@ class FusedLogit:
                                       TaskGraph(edges, len(model.endog_names), page["task_names"]),
                                       arrays.get("penalty_factors"), page.get("fuse_intercepts") is not False)
         # Files that say nothing about it are older than the question.
+        model.n_dropped = page.get("n_dropped") or 0
         model.has_offset = bool(page.get("has_offset") or model.problem.data.offset.any())
         return model
 
     def __repr__(self) -> str:
         rows = f"{self.problem.data.n_rows} rows" if self.has_data else "data removed"
+        rows += f" ({self.n_dropped} dropped)" * bool(self.n_dropped)
         return f"<FusedLogit: {len(self.endog_names)} tasks, {len(self.exog_names) - 1} features, {rows}>"
 
 
@@ -545,10 +590,27 @@ def _stored_data(arrays, n_features, n_tasks):
 
 
 def _refuse_other_rows(outcomes, design):
-    if outcomes.Y.shape[0] != design.X.shape[0]:
-        raise ValueError(f"endog must have one row for each of the {design.X.shape[0]} rows of exog, "
+    if outcomes.Y.shape[0] != design.n_rows:
+        raise ValueError(f"endog must have one row for each of the {design.n_rows} rows of exog, "
                          f"found {outcomes.Y.shape[0]}")
     check_index(outcomes.index, design.index, "exog")
+
+
+def _kept_rows(kept, *parts):
+    """The rows that are kept of everything that there is."""
+    return [part if kept is None or part is None else part[kept] for part in parts]
+
+
+def _parse(formula, data, options):
+    """A formula evaluated on data, with the names that its caller's caller sees, and the other arguments of the model.
+
+    Weights and offset may be names of columns.
+    """
+    drop = options.get("missing") == "drop"
+    parsed = Formula(formula, data, calling_environment(depth=3), drop)
+    named = {name: column(name, options[name], data, "data") for name in ("weights", "offset")
+             if isinstance(options.get(name), str)}
+    return parsed, {**options, **named}
 
 
 def _task_graph(tasks, names):

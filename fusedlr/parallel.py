@@ -44,8 +44,7 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
     n_jobs : int, optional
         Number of threads: one for each core that this process may use where left out or -1.
     progress : bool
-        Show a bar on stderr if tqdm is installed, stderr is a terminal and the work
-        takes more than two seconds.
+        Show a bar after two seconds, in a terminal (on stderr) or a notebook, where tqdm is installed.
     description : str, optional
         Stands in front of the bar.
 
@@ -72,14 +71,24 @@ def cancelled() -> bool:
 
 
 def progress_bar(values: Iterable, total: int, progress: bool = True, description: str | None = None) -> Iterable:
-    """``values``, with a bar on a terminal where tqdm is installed; ``values`` itself elsewhere."""
-    if not progress or not sys.stderr or not sys.stderr.isatty():
+    """``values``, with a bar in a terminal or a notebook where tqdm is installed; ``values`` itself elsewhere."""
+    if not progress or not (_in_terminal() or _in_notebook()):
         return values
     try:
-        from tqdm import tqdm
+        from tqdm.auto import tqdm
     except ImportError:
         return values
     return tqdm(values, total=total, desc=description, delay=_DELAY_SECONDS, leave=False)
+
+
+def _in_terminal():
+    return bool(sys.stderr) and sys.stderr.isatty()
+
+
+def _in_notebook():
+    """Whether a notebook's kernel runs this; only then has IPython been imported and has a kernel's settings."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
 
 
 def _checked_jobs(n_jobs):

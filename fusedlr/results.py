@@ -217,7 +217,7 @@ class FusedLogitResults(Fit):
         n_jobs : int, optional
             Number of threads, one for each core where left out; the numbers do not depend on it.
         progress : bool
-            Show a progress bar, on a terminal where tqdm is installed.
+            Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
 
         Returns
         -------

@@ -105,7 +105,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
     n_jobs : int, optional
         Number of threads, one for each core where left out; the numbers do not depend on it.
     progress : bool
-        Show a bar on a terminal.
+        Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
 
     Returns
     -------
@@ -328,7 +328,7 @@ def _add_criteria(table, model, grid):
     points = [(params * unit, problem.penalty(*point)) for params, point
               in zip(grid.params, table[list(PENALTIES)].to_numpy())]
     table["df_effective"] = [criteria.effective_df(problem, *point) for point in points]
-    llf = np.array([model.loglike(params) for params, _ in points])
+    llf = np.array([model.loglike(params) for params in grid.params])
     table["aic"] = criteria.aic(llf, table["df_effective"])
     table["bic"] = criteria.bic(llf, table["df_effective"], problem.data.row_weights.sum())
 

@@ -102,6 +102,8 @@ CALLS = {
     "FusedLogit.fit": (lambda: FusedLogit(Y, X).fit, POINT),
     "FusedLogit.fit_grid": (lambda: FusedLogit(Y, X).fit_grid, POINTS),
     "FusedLogit.fit_cv": (lambda: FusedLogit(Y, X).fit_cv, {**POINTS, "folds": 2}),
+    **{f"FusedLogit.{name}": (lambda name=name: getattr(FusedLogit(Y, X), name), {"params": np.zeros((4, 3))})
+       for name in ("loglike", "score", "hessian", "information")},
     "FusedLogit.new_rows": (lambda: FusedLogit(Y, X).new_rows, {"exog": X}),
     "Grid.plot": (lambda: grid().plot, {}),
     "Grid.save": (lambda: grid().save, {"path": "fit"}),
@@ -196,7 +198,7 @@ TAKES_HERE = {
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
 MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "PredictionResults", "RefitResults"}
-INNER = {"state", "from_state", "differences", "groups", "loglike", "tied"}
+INNER = {"state", "from_state", "differences", "groups", "tied"}
 
 
 def arguments(call):

@@ -39,7 +39,7 @@ def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = No
     n_jobs : int, optional
         Number of threads, one for each core where left out; the numbers do not depend on it.
     progress : bool
-        Show a bar on a terminal.
+        Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
 
     Returns
     -------

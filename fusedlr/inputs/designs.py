@@ -24,17 +24,31 @@ class Design(NamedTuple):
     constant : int or None
         Position of the column of ones in the user's exog, where there was one.
     index : pandas.Index or None
+        Labels of all rows, also of those that were dropped.
+    kept : ndarray of bool or None
+        Which of the user's rows ``X`` has, where some were dropped for a missing value.
     """
 
     X: np.ndarray
     names: list
     constant: int | None
     index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
+    kept: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that the user gave."""
+        return len(self.X) if self.kept is None else len(self.kept)
 
 
-def read_exog(exog: Any) -> Design:
-    """Design of any of the accepted kinds as ``Design``; a column of ones is taken out as the intercept."""
-    X, names, index = _exog_array(exog)
+def read_exog(exog: Any, drop: bool = False) -> Design:
+    """Design of any of the accepted kinds as ``Design``; a column of ones is taken out as the intercept.
+
+    With ``drop`` rows with NaN are left out; elsewhere they are refused.
+    """
+    X, names, index = _exog_array(exog, finite=not drop)
+    kept = _complete(X) if drop else None
+    X = checks.finite("exog", X if kept is None else X[kept], names)
     ones = np.flatnonzero(X[0] == 1.0)
     ones = ones[(X[:, ones] == 1.0).all(axis=0)]
     if ones.size > 1:
@@ -44,7 +58,8 @@ def read_exog(exog: Any) -> Design:
     features = [j for j in range(X.shape[1]) if j != constant]
     if not features:
         raise ValueError("exog must have at least one feature besides the constant column, found none")
-    return Design(X[:, features] if ones.size else X, _intercept_first(names, constant, features), constant, index)
+    return Design(X[:, features] if ones.size else X, _intercept_first(names, constant, features), constant,
+                  index, kept)
 
 
 def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndarray, pd.Index | None]:
@@ -74,8 +89,16 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndar
     return X, index
 
 
-def _exog_array(exog: Any) -> tuple[np.ndarray, list | None, pd.Index | None]:
-    """A finite matrix of floats, its column names and its row labels."""
+def _complete(X: np.ndarray) -> np.ndarray | None:
+    """Which rows have no NaN, shape (n,); None where all have none."""
+    complete = ~np.isnan(X).any(axis=1)
+    if not complete.any():
+        raise ValueError("exog must have a row without missing values, found none; leave out columns, or impute")
+    return None if complete.all() else complete
+
+
+def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None, pd.Index | None]:
+    """A matrix of floats, all finite unless told otherwise, its column names and its row labels."""
     if exog is None:
         raise TypeError("exog must be an array or a DataFrame of numbers, found None")
     if isinstance(exog, pd.DataFrame):
@@ -87,7 +110,8 @@ def _exog_array(exog: Any) -> tuple[np.ndarray, list | None, pd.Index | None]:
         raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {way_out}")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
-    return checks.finite("exog", X, names), names, exog.index if isinstance(exog, pd.DataFrame) else None
+    X = checks.finite("exog", X, names) if finite else X
+    return X, names, exog.index if isinstance(exog, pd.DataFrame) else None
 
 
 def _intercept_first(names: list | None, constant: int | None, features: list) -> list:

@@ -12,7 +12,7 @@ import pandas as pd
 from .. import checks
 from .names import by_name, check_index
 
-__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_penalty", "read_weights"]
+__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty", "read_weights"]
 
 
 def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
@@ -120,6 +120,21 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
     if array[0] != 0 and not intercept:
         raise ValueError(_on_the_intercept(argument, array[0]))
     return _not_negative(argument, array)
+
+
+def read_params(params: Any, features: list, tasks: list) -> np.ndarray:
+    """Coefficients of every feature (intercept first) and task, shape (1 + d, t); DataFrames by name."""
+    if isinstance(params, pd.DataFrame):
+        if set(params.index) != set(features) or set(params.columns) != set(tasks):
+            raise ValueError(f"params as a DataFrame must have the rows {features[:4]} ... and the columns {tasks[:4]} "
+                             f"..., found {list(params.index)[:4]} ... and {list(params.columns)[:4]} ...")
+        params = params.loc[features, tasks]
+    array = checks.finite("params", checks.array("params", params))
+    if array.shape == (len(features),) and len(tasks) == 1:
+        array = array[:, None]
+    if array.shape != (len(features), len(tasks)):
+        raise ValueError(f"params must have shape {(len(features), len(tasks))}, intercepts first, found {array.shape}")
+    return array
 
 
 def _on_the_intercept(argument: str, value: float) -> str:
