@@ -19,7 +19,7 @@ FLOORS = (
     {"inputs", "objective", "formula", "layouts", "storage"},
     {"base", "problem"},
     {"admm", "criteria", "likelihood", "newton", "optimality", "outcomes", "pattern", "scoring"},
-    {"exact", "fitted", "inference", "limits", "plots", "summary"},
+    {"building", "described", "exact", "fitted", "inference", "limits", "plots", "summary"},
     {"results"},
     {"grid"},
     {"tuning"},
