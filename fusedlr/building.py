@@ -6,9 +6,10 @@ from typing import Any, Self
 
 import pandas as pd
 
+from . import checks
 from .described import Described
 from .formula import Formula, calling_environment
-from .inputs import column
+from .inputs import MISSING, column
 from .outcomes import Ordered, Survival, Times, split_surv
 
 __all__ = ["Built"]
@@ -168,7 +169,7 @@ def _parse(formula, data, options):
 
     Weights and offset may be names of columns.
     """
-    drop = options.get("missing") == "drop"
+    drop = checks.word("missing", options.get("missing", "none"), MISSING) == "drop"
     parsed = Formula(formula, data, calling_environment(depth=3), drop)
     named = {name: column(name, options[name], data, "data") for name in ("weights", "offset")
              if isinstance(options.get(name), str)}

@@ -13,7 +13,8 @@ from .building import Built
 from .exact import ACCEPTED, solve_exactly
 from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, SeparationWarning
 from .grid import Grid
-from .inputs import alike, check_index, constant, read_endog, read_exog, read_factors, read_offset, read_weights
+from .inputs import (MISSING, alike, check_index, constant, read_endog, read_exog, read_factors, read_offset,
+                     read_weights)
 from .newton import solve_newton
 from .objective import Data
 from .problem import Problem
@@ -103,7 +104,7 @@ class FusedLogit(Built):
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
                  penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
                  missing: str = "none") -> None:
-        drop = checks.word("missing", missing, ("none", "drop", "raise")) == "drop"
+        drop = checks.word("missing", missing, MISSING) == "drop"
         outcomes, design = read_endog(endog), read_exog(exog, drop)
         _refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels

@@ -78,6 +78,7 @@ def test_rows_with_a_missing_feature_are_dropped_where_asked_for():
     assert model.n_dropped == (~COMPLETE).sum() > 3 and f"({model.n_dropped} dropped)" in repr(model)
     kept = FusedLogit(Y[COMPLETE], HOLES[COMPLETE], **{name: value[COMPLETE] for name, value in options.items()})
     same_fit(model.fit(1.0, 0.1, 1.0), kept.fit(1.0, 0.1, 1.0))
+    assert f"({model.n_dropped} dropped)" in model.fit(1.0, 0.1, 1.0).summary().as_text()
     assert model.index.equals(Y.index[COMPLETE]) and kept.n_dropped == 0
 
 
@@ -107,7 +108,7 @@ def test_a_formula_drops_rows_with_anything_missing_on_its_right_side():
     frame.index = [f"row {i}" for i in range(90)]
     seen = COMPLETE & frame["site"].notna().to_numpy()
     formula = "low + high ~ age + np.abs(income) + dose + C(site)"
-    model = FusedLogit.from_formula(formula, frame, missing="drop", weights=WEIGHTS)
+    model = FusedLogit.from_formula(formula, frame, missing="Drop", weights=WEIGHTS)
     kept = FusedLogit.from_formula(formula, frame[seen], weights=WEIGHTS[seen])
     same_fit(model.fit(1.0, 0.1, 1.0), kept.fit(1.0, 0.1, 1.0))
     assert model.n_dropped == (~seen).sum()

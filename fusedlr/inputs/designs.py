@@ -10,7 +10,10 @@ import pandas as pd
 from .. import checks
 from .names import refuse_duplicates
 
-__all__ = ["Design", "read_exog", "read_new_exog"]
+__all__ = ["Design", "MISSING", "read_exog", "read_new_exog"]
+
+# What may be done with rows in which a feature is missing, in the words of statsmodels.
+MISSING = ("none", "drop", "raise")
 
 
 class Design(NamedTuple):

@@ -45,7 +45,7 @@ def _setting(results):
     sizes = np.bincount(results.pattern[results.pattern >= 0])
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
-        ("Rows:", f"{results.nobs}"),
+        ("Rows:", f"{results.nobs}" + f" ({model.n_dropped} dropped)" * bool(model.n_dropped)),
         ("Labels observed:", count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
