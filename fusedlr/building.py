@@ -37,6 +37,9 @@ class Built(Described):
 
         Notes
         -----
+        A formula is code: every part of it is evaluated as Python and may call whatever is
+        in sight, as in patsy and statsmodels. Take none from those whose code you would not run.
+
         A missing label leaves out this label, not the row as in statsmodels. A missing
         value on the right side is an error unless ``missing="drop"``. The intercept is
         always there; ``0 +`` only makes a first factor keep all of its levels, which

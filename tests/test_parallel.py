@@ -1,13 +1,17 @@
 """Many items in one or several threads."""
 
 import functools
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit, parallel
@@ -98,3 +102,72 @@ def test_after_an_error_in_one_worker_the_others_stop_and_the_next_call_works():
     start = time.process_time()
     assert len(parallel.run(work, ["good"], n_jobs=2)) == 1
     assert stopped < 2 * (time.process_time() - start)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
+def test_a_process_that_is_killed_leaves_no_other_behind(end):
+    process = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(end)
+    assert process.wait(timeout=30) == -end
+    with pytest.raises(ProcessLookupError):  # its group is empty
+        os.killpg(process.pid, 0)
+
+
+def bootstrapped(queue=None):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    res = FusedLogit(X[:, [0]] + rng.logistic(size=(60, 3)) > 0, X).fit(1.0, 0.1, 1.0)
+    samples = res.bootstrap(6, seed=1, n_jobs=2, progress=False).samples
+    return samples if queue is None else queue.put(samples)
+
+
+def test_several_jobs_work_inside_a_daemonic_process():
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=bootstrapped, args=(queue,), daemon=True)
+    process.start()
+    np.testing.assert_array_equal(queue.get(timeout=60), bootstrapped())
+    process.join(20)
+
+
+# ---- the user's own threads -------------------------------------------------------------------------------------------
+
+def in_threads(calls):
+    """What each call returns, all of them started at the same moment in threads of their own."""
+    gate = threading.Barrier(len(calls))
+
+    def work(call):
+        gate.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(work, call) for call in calls]]
+
+
+def data(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 5))
+    return X[:, [0]] + rng.logistic(size=(80, 4)) > 0, X
+
+
+USES = {
+    "fit": lambda model, k: model.fit(1.0 + k, 0.1, 2.0).params,
+    "grid": lambda model, k: model.fit_grid([1.0, 2.0 + k], [0.1], [0.5, 1.0]).table,
+    "cv": lambda model, k: model.fit_cv(folds=3, seed=k, l1=[1.0, 2.0], l2=[0.1], fusion=[1.0], n_jobs=2).table,
+    "refit": lambda model, k: model.fit(1.0 + k, 0.1, 2.0).refit().bse,
+    "bootstrap": lambda model, k: model.fit(1.0, 0.1, 2.0).bootstrap(4, seed=k, n_jobs=2, progress=False).bse,
+}
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
+@pytest.mark.parametrize("same", [True, False], ids=["one model", "eight models"])
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+def test_eight_threads_give_the_serial_numbers(use, same):
+    models = [FusedLogit(*data(0 if same else k)) for k in range(1 if same else 8)] * (8 if same else 1)
+    serial = [use(model, k) for k, model in enumerate(models)]
+    together = in_threads([functools.partial(use, model, k) for k, model in enumerate(models)])
+    for one, other in zip(serial, together):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)

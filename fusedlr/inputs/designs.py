@@ -16,6 +16,10 @@ __all__ = ["Design", "MISSING", "read_exog", "read_new_exog"]
 MISSING = ("none", "drop", "raise")
 
 
+# Squares of features are added up; those of larger numbers are beyond what a float can hold.
+LARGEST = 1e100
+
+
 class Design(NamedTuple):
     """Features without the constant column, and what the columns were called.
 
@@ -114,6 +118,9 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
     X = checks.finite("exog", X, names) if finite else X
+    largest = np.nanmax(np.abs(X), initial=0.0)
+    if largest > LARGEST:
+        raise ValueError(f"exog must lie between -{LARGEST:g} and {LARGEST:g}, found {largest:g}; choose another unit")
     return X, names, exog.index if isinstance(exog, pd.DataFrame) else None
 
 
