@@ -111,7 +111,8 @@ def test_a_process_that_is_killed_leaves_no_other_behind(end):
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)
     process.send_signal(end)
-    assert process.wait(timeout=30) == -end
+    process.communicate(timeout=30)
+    assert process.returncode == -end
     with pytest.raises(ProcessLookupError):  # its group is empty
         os.killpg(process.pid, 0)
 
