@@ -35,6 +35,9 @@ sanitize: N = 2000
 sanitize: setup ## run the solver's tests and N=2000 random problems with the compiler's checks of memory and arithmetic
 	@tests/newton/sanitize $(N)
 
+mutate: setup ## break the package on purpose in a copy, place by place, and count how often the tests notice (minutes)
+	@$(PYTHON) tests/mutate.py $(ARGS)
+
 bench: setup ## time the solvers and write benchmarks/results
 	@$(PYTHON) -m benchmarks.run $(ARGS)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, TaskGraph, load, plots
+from fusedlr import FusedLogit, OneClassWarning, TaskGraph, load, plots
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
 
@@ -144,6 +144,40 @@ def saved(s, folder):
     return {**of_fit(back), **{f"again {name}": value for name, value in of_fit(again).items()}}
 
 
+def saved_others(s, folder):
+    """Whatever else can be saved, read back and asked again."""
+    made = {"refit": s.fit().refit(), "grid": s.model().fit_grid(**s.lists), "cv": s.cv()}
+    for name, result in made.items():
+        result.save(folder / name)
+    refitted, points, choice = (load(folder / name) for name in made)
+    return {"bse": refitted.bse.fillna(0.0), "objective": points.table["objective"], "mean": choice.table["mean"],
+            "params": choice.results.params, "select": points.select(**s.held).llf}
+
+
+def refitted_predictions(s):
+    found = s.fit().refit().get_prediction(s.held["exog"], s.held["offset"])
+    return {"mean": found.predicted_mean, "se": found.se_mean}
+
+
+def settings_of(s):
+    return {"weights": s.weights.iloc[:, 0], "offset": s.offset.mean(axis=1), "standardize": s.standardize,
+            "penalty_factors": s.factors or None}
+
+
+def ordered(s):
+    level = s.Y.sum(axis=1)
+    res = FusedLogit.from_ordered(level, s.X, **settings_of(s)).fit(s.l1, s.l2, s.fusion)
+    levels = res.predict(s.held["exog"], which="levels", offset=s.held["offset"].mean(axis=1))
+    return {"params": res.params, "llf": res.llf, "bic": res.bic, "levels": levels.mean(axis=0).rename(str)}
+
+
+def survival(s):
+    model = FusedLogit.from_survival(1.0 + s.Y.sum(axis=1), s.folds > 0, s.X, breaks=[1.5, 2.5, 3.5], **settings_of(s))
+    res = model.fit(s.l1, s.l2, s.fusion)
+    curves = res.predict(s.held["exog"], which="survival", offset=s.held["offset"].mean(axis=1))
+    return {"params": res.params, "llf": res.llf, "curves": curves.mean(axis=0)}
+
+
 def with_rows(s):
     model = s.model()
     return of_fit(model.with_rows(np.arange(model.problem.data.n_rows)).fit(s.l1, s.l2, s.fusion))
@@ -189,14 +223,15 @@ PATHS = {
     "cv by logloss": cv(), "cv by error": cv(metric="error"), "cv by auc": cv(metric="auc"), "cv by 1se": cv(rule="1se"),
     "cv by aic": cv(by="aic"), "cv by bic": cv(by="bic"),
     "refit": refit("nonrobust"), "refit by clusters": refit("cluster"), "bootstrap": bootstrap, "predict": predict,
-    "save and load": saved, "with_rows": with_rows, "calibration plot": calibration_plot, "feature path plot": path_plot,
+    "save and load": saved, "save and load others": saved_others, "predictions of a refit": refitted_predictions,
+    "ordered": ordered, "survival": survival, "with_rows": with_rows, "calibration plot": calibration_plot, "feature path plot": path_plot,
     "coefficient map": coef_plot, "cv plot": cv_plot, "selection plot": selection_plot, "summary": summary,
 }
 DRAWS = {"bootstrap", "selection plot"}
 
 
 def numbers(path, s, tmp_path):
-    found = PATHS[path](s, tmp_path) if path == "save and load" else PATHS[path](s)
+    found = PATHS[path](s, tmp_path) if path.startswith("save and load") else PATHS[path](s)
     plt.close("all")
     return found
 
@@ -257,6 +292,7 @@ SAME = {
     "a factor is a scaled penalty": (
         lambda s: replace(s, factors=dict.fromkeys(FEATURES, 4.0), l1=s.l1 / 4, l2=s.l2 / 4), ()),
 }
+NEW_ROWS = {"predict", "predictions of a refit", "ordered", "survival"}
 ROWS = ("a weight is a number of rows", "weight 0 is no row", "rows in another order")
 
 
@@ -277,7 +313,7 @@ def expected(tmp_path_factory):
                                             if path not in unless])
 def test_nothing_changes_by(name, path, expected, tmp_path):
     changed = SAME[name][0](BASE)
-    if path == "predict" and name in ROWS:
+    if path in NEW_ROWS and name in ROWS:
         changed = replace(changed, held=BASE.held)
     compare(numbers(path, changed, tmp_path), expected(path), 2e-4 if path == "admm" else 2e-7)
 
@@ -306,7 +342,8 @@ def spread(X, weights):
     return np.sqrt((X - (X.mul(counts, axis=0)).sum() / counts.sum()).pow(2).mul(counts, axis=0).sum() / counts.sum())
 
 
-@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"summary", "coefficient map", "feature path plot"}))
+# Rows that were not watched through any interval have no label, and do not count in the scale of survival.
+@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"summary", "coefficient map", "feature path plot", "survival"}))
 def test_standardizing_is_scaling_by_hand(path, expected, tmp_path):
     unit = spread(BASE.X, BASE.weights)
     changed = replace(BASE, X=BASE.X / unit, standardize=False, held={**BASE.held, "exog": BASE.held["exog"] / unit})
@@ -348,3 +385,11 @@ def test_factors_hold_in_every_fold():
     by_hand = np.sum(scores, axis=0)
     found = s.model().fit_cv(folds=s.folds.to_numpy(), l1=[s.l1], l2=[s.l2], fusion=[s.fusion], tol=1e-12)
     np.testing.assert_allclose(found.table["mean"], by_hand[0] / by_hand[1], rtol=1e-6)
+
+
+def test_labels_of_weight_0_are_not_seen():
+    only_yes = BASE.Y.copy()
+    only_yes["mid"] = ~(BASE.weights["mid"] == 0)  # every no has weight 0
+    for s in (replace(BASE, Y=only_yes), without_weightless(replace(BASE, Y=only_yes))):
+        with pytest.warns(OneClassWarning, match="'mid': every observed label is True"):
+            s.fit()
