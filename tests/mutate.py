@@ -31,7 +31,7 @@ TUNING = ("tests/test_invariance.py", "tests/test_tuning.py")
 
 MUTATIONS = [Mutation(*row) for row in (
     # Survivors of an earlier attack.
-    ("save drops weights", "model.py", "weights=data.weights, offset=data.offset)",
+    ("save drops weights", "described.py", "weights=data.weights, offset=data.offset)",
      "weights=(data.weights > 0) * 1.0, offset=data.offset)", SAME),
     ("rows drop weights", "objective.py", "self.weights[rows], self.offset[rows])",
      "(self.weights[rows] > 0) * 1.0, self.offset[rows])", SAME),
@@ -52,7 +52,7 @@ MUTATIONS = [Mutation(*row) for row in (
      "np.abs(results.solution.params[1:]).mean(axis=1)", ("tests/test_results_summary.py",)),
     # Weights, offsets and factors.
     ("select ignores weights", "grid.py", "Y, X, shift, counts))", "Y, X, shift, (counts > 0) * 1.0))", SAME),
-    ("load drops the offset", "model.py", 'arrays["weights"], arrays["offset"])', 'arrays["weights"], 0 * arrays["offset"])', SAME),
+    ("load drops the offset", "described.py", 'arrays["weights"], arrays["offset"])', 'arrays["weights"], 0 * arrays["offset"])', SAME),
     ("the null model ignores the offset", "likelihood.py", "middle) if offset.any() else middle", "middle) if False else middle",
      ("tests/test_invariance.py", "tests/test_results.py")),
     ("the null model ignores weights", "likelihood.py", "share = weights @ (signs > 0) / weights.sum()",
