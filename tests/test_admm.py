@@ -45,6 +45,7 @@ def test_answers_are_certified_by_the_referee(name, strength):
     assert proof.objective == answer.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chain", "ring"])
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_offsets_missing_labels_and_penalties_by_row_are_certified(name, seed):

@@ -81,20 +81,24 @@ def index():
     server.server_close()
 
 
+@pytest.mark.slow
 def test_an_index_that_answers_is_used(machine, index):
     assert "Python packages: from the package index" in machine.plan(PIP_INDEX_URL=index)
 
 
+@pytest.mark.slow
 def test_an_index_named_in_the_settings_of_pip_is_used(machine, index):
     (machine.folder / "pip.conf").write_text(f"[global]\nindex-url = {index}/\n")
     assert "from the package index" in machine.plan(PIP_CONFIG_FILE=str(machine.folder / "pip.conf"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"PIP_NO_INDEX": "1"}, {"FUSEDLR_ROUTE": "debian"}], ids=str)
 def test_an_index_that_is_not_wanted_is_left_alone(machine, index, settings):
     assert "Python packages: Debian's own" in machine.plan(PIP_INDEX_URL=index, **settings)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_no_index_does_not_count(machine, index):
     assert "Debian's own" in machine.plan(PIP_INDEX_URL=index + "/elsewhere")
 

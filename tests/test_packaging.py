@@ -95,6 +95,7 @@ def sdist(sdist_file):
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
+@pytest.mark.slow
 def test_source_distribution_holds_all_that_a_build_needs(sdist):
     newton = {path.name for path in (ROOT / "fusedlr/newton").iterdir() if path.suffix in (".pyx", ".cpp", ".hpp")}
     assert {f"fusedlr/newton/{name}" for name in newton - {"_newton.cpp"}} <= sdist
