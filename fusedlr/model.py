@@ -272,9 +272,8 @@ def _scale(X, weights):
 def _warn_alike(X, names):
     idle, pairs = constant(X), alike(X)
     if idle:
-        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that only the intercept can speak "
-                      "for "
-                      "them; drop them", CollinearWarning, stacklevel=3)
+        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that their effects cannot be told "
+                      "from the intercept; drop them", CollinearWarning, stacklevel=3)
     if pairs:
         shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
         warnings.warn(f"exog: {shown} say the same but for unit and zero, so that their effects cannot be told apart; "

@@ -13,12 +13,12 @@ import fusedlr
 ROOT = Path(__file__).parents[1]
 ROOMS = sorted({path.relative_to(ROOT / "fusedlr").with_suffix("").parts[0]
                 for path in (ROOT / "fusedlr").rglob("*.py")} - {"__init__"})
-PENDING = {"inference", "study", "summary", "tuning"}
+PENDING = {"study"}
 
 
 def functions(owner):
     """Functions of a module's public names, and the public methods and properties of its classes, by name."""
-    for name in getattr(owner, "__all__", None) or vars(owner):
+    for name in getattr(owner, "__all__", None) or dir(owner):
         thing = inspect.getattr_static(owner, name)
         thing = getattr(thing, "fget", None) or getattr(thing, "func", None) or getattr(thing, "__func__", thing)
         if inspect.isclass(thing) and thing.__module__.startswith("fusedlr"):

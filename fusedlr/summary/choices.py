@@ -1,6 +1,11 @@
 """Printed summaries of grids and of the choice of penalties."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from statsmodels.iolib.summary import Summary
 
 from ..scoring import PENALTIES
 from .tables import build, overview, table
@@ -10,7 +15,7 @@ __all__ = ["summarize_cv", "summarize_grid"]
 POINTS = 8
 
 
-def summarize_grid(grid):
+def summarize_grid(grid: Any) -> Summary:
     """Summary of a ``Grid``: what was fitted, and the least and the most penalized points."""
     rows = _spread(len(grid), POINTS)
     tables = [overview(_about(grid), _outcome(grid), "Fits on a grid of penalties"),
@@ -19,7 +24,7 @@ def summarize_grid(grid):
                           "results(i) is the fit at point i; select(endog, exog) takes the best for held-out rows."])
 
 
-def summarize_cv(cv):
+def summarize_cv(cv: Any) -> Summary:
     """Summary of a ``CVResults``: the best points, and which one was chosen."""
     score = "mean" if cv.by == "cv" else cv.by
     cost = cv.model.metrics[cv.metric].cost(cv.table[score]) if cv.by == "cv" else cv.table[score].to_numpy()

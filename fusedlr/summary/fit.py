@@ -6,7 +6,12 @@ narrow column of its own between the two values, so that it survives every forma
 coefficient of exactly zero is a dot.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from statsmodels.iolib.summary import Summary
 
 from .. import checks
 from .tables import WIDTH, build, count, number, overview, share, shortened, table
@@ -20,14 +25,14 @@ TITLE = "Fused logistic regression"
 ZERO, TIE = ".", "="
 
 
-def summarize(results, max_rows=40, title=None):
+def summarize(results: Any, max_rows: int | None = 40, title: str | None = None) -> Summary:
     """Summary of a ``FusedLogitResults``; see ``FusedLogitResults.summary``."""
     rows, notes = _rows_to_show(results, _checked_rows(max_rows))
     tables = [_overview(results, title), _task_table(results), *_coefficient_tables(results, rows)]
     return build(tables, [*_reading_notes(results), *notes, *_status_notes(results)])
 
 
-def screen(results):
+def screen(results: Any) -> Summary:
     """As much of the summary as a screen holds: with many tasks the overview alone."""
     if len(results.model.endog_names) <= TASKS_ABREAST:
         return summarize(results, max_rows=ROWS_ON_A_SCREEN)

@@ -1,5 +1,11 @@
 """The printed summary of an unpenalized refit: a Wald table, and what it is conditional on."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from statsmodels.iolib.summary import Summary
+
 from .. import checks
 from .tables import build, count, number, overview, share, shortened, table
 
@@ -11,7 +17,8 @@ ERRORS = {"cluster": "Standard errors allow any dependence between the tasks of 
           "nonrobust": "Standard errors take the tasks of a row as independent; refit(cov_type='cluster') does not."}
 
 
-def summarize_refit(refitted, alpha=0.05, title=None, max_rows=None):
+def summarize_refit(refitted: Any, alpha: float = 0.05, title: str | None = None,
+                    max_rows: int | None = None) -> Summary:
     """Summary of a ``RefitResults``, of the first ``max_rows`` values where these are given."""
     wald = refitted.table(alpha).iloc[:max_rows]
     header = ["", "tasks", *wald.columns]

@@ -1,6 +1,11 @@
 """The printed summary of a bootstrap."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from statsmodels.iolib.summary import Summary
 
 from .. import checks
 from .tables import build, number, overview, shortened, table
@@ -12,7 +17,7 @@ NOTES = ("Percentile intervals of the penalized estimate, which is pulled toward
          "selected: share of resamples in which the coefficient is not zero.")
 
 
-def summarize_bootstrap(found, alpha=0.05, max_rows=40):
+def summarize_bootstrap(found: Any, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
     """Summary of a ``BootstrapResults``: a line for each feature and task that the fit or a resample keeps."""
     model = found.results.model
     rows, notes = _rows_to_show(found, max_rows)
