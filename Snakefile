@@ -1,7 +1,8 @@
 # Rebuilds the paper's simulation study: data, fits, scores, figures, claims, report.
 #
-#   snakemake --cores 2                        the paper: 8 cases, 20 instances
+#   snakemake --cores 2                        the paper: 8 cases, 20 instances, and the experiment on groups
 #   snakemake --cores 2 --config instances=2   a preview; a larger number later adds only what is missing
+#   snakemake groups --cores 2                 the experiment on larger groups of correlated features alone
 #
 # The snakemake of .venv takes workflow/profiles/default unless another --profile is given: the other jobs go on when
 # one fails, and a run that was killed goes on where it was. Settings: workflow/config/config.yaml. Results: results/.
@@ -11,6 +12,9 @@ min_version("7.21")
 
 
 configfile: f"{workflow.basedir}/workflow/config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
@@ -30,6 +34,9 @@ include: "workflow/rules/paper.smk"
 localrules:
     all,
     collect,
+    collect_readings,
+    collect_groups,
+    groups,
     figure,
     claims,
     scale,
@@ -39,13 +46,16 @@ localrules:
     compare,
 
 
+# Every table is asked for by name, so that one that was deleted is made again though the report is there.
 rule all:
     input:
         "results/report.html",
+        expand("results/{table}.csv", table=TABLES),
         comparable("results/compared_with_published.txt"),
 
 
 onstart:
+    refuse_second_run()
     say_what_is_left_out()
     progress.start()
 

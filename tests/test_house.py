@@ -31,7 +31,7 @@ FLOORS = (
 
 
 def draws(path):
-    return path.with_suffix("").parts[0] == "plots" or path.parent.name == "study" and path.name.startswith("figure")
+    return path.with_suffix("").parts[0] == "plots" or path.parts[:2] == ("study", "figures")
 
 
 # Packages that must not be needed by `import fusedlr` have one home each.

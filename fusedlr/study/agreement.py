@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from fusedlr.newton import solve_newton
+from fusedlr.optimality import certify
 from fusedlr.r import glmnet
 from fusedlr.study.fitting import build
 
@@ -26,9 +28,11 @@ def compare_fits(data):
     """
     rows = []
     for size in SIZES:
-        model = build(data["Y_train"][:size], data["X_train"][:size])
+        problem = build(data["Y_train"][:size], data["X_train"][:size])
         for l1, l2 in PENALTIES:
-            fit = model.fit(l1, l2, 0.0, tol=TOL)
-            found = glmnet.agreement(model.data, model.penalty(l1, l2, 0.0), fit.params.to_numpy())
-            rows.append({"size": size, "l1": l1, "l2": l2, **found, "gap": fit.gap})
+            penalty = problem.penalty(l1, l2, 0.0)
+            fit = solve_newton(problem, penalty, tol=TOL)
+            found = glmnet.agreement(problem.data, penalty, fit.params)
+            rows.append({"size": size, "l1": l1, "l2": l2, **found,
+                         "gap": certify(problem, fit.params, penalty).relative_gap})
     return pd.DataFrame(rows)

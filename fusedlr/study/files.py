@@ -8,7 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-__all__ = ["read_arrays", "read_table", "replacing", "write_arrays", "write_table"]
+__all__ = ["read_arrays", "read_scores", "read_table", "replacing", "write_arrays", "write_table"]
 
 
 @contextlib.contextmanager
@@ -51,3 +51,16 @@ def read_table(path):
         return pd.read_csv(path, float_precision="round_trip")
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
+
+
+def read_scores(path):
+    """Scores, of which none is missing: every case has the same instances, sizes and models.
+
+    A table that was cut short would otherwise give verdicts of its own.
+    """
+    scores = read_table(path)
+    wanted = int(np.prod([scores[name].nunique() for name in ("case", "instance", "size", "model")]))
+    if len(scores) != wanted:
+        raise ValueError(f"{path} has {len(scores)} rows where its cases, instances, sizes and models make {wanted}; "
+                         "delete it and run again")
+    return scores

@@ -12,8 +12,8 @@ from pathlib import Path
 
 __all__ = ["LEFT_OUT", "code_of", "fingerprint", "sources"]
 
-#: Modules that say, draw, store or parse things and change no number of the study.
-LEFT_OUT = ("formula", "inference", "plots", "storage", "summary")
+#: Modules that show, draw, store or parse fits, or say how sure they are, and change no number of the study.
+LEFT_OUT = ("formula", "inference", "plots", "results", "storage", "summary")
 #: A compiled module stands for these files beside it; the C++ that Cython writes is not one of them.
 COMPILED = ("*.pyx", "*.hpp", "core*.cpp")
 
@@ -130,7 +130,8 @@ def _files(name, package):
 def _behind(face, names, package):
     """Files behind a name of a package's ``__init__``: where that imports it from, or else the ``__init__`` itself."""
     for node in _nodes(face.read_text(encoding="utf-8")):
-        if isinstance(node, ast.ImportFrom) and names and names[0] in [alias.asname or alias.name for alias in node.names]:
+        if isinstance(node, ast.ImportFrom) and names and names[0] in [alias.asname or alias.name
+                                                                       for alias in node.names]:
             origin = _origin(node, face, package)
             if origin[:1] == [package.name] and len(origin) > len(face.relative_to(package.parent).parts) - 1:
                 return _files([*origin, names[0]], package)

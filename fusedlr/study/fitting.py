@@ -1,16 +1,17 @@
 """One grid of fits for each training set, and the choice of a point of it for each linear model of the table."""
 
 import time
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from fusedlr.exceptions import FusedLogitWarning
-from fusedlr.model import FusedLogit
-from fusedlr.study.models import FUSION, L1, L2, slices
-from fusedlr.scoring import choose, validation_error, validation_logloss
+from fusedlr.grid import fit_points
+from fusedlr.objective import Data
+from fusedlr.problem import Problem
+from fusedlr.scoring import choose, validation_logloss
+from fusedlr.study.models import fitted, points, slices
+from fusedlr.tasks import TaskGraph
 
 __all__ = ["SizeFit", "build", "fit_size"]
 
@@ -24,32 +25,37 @@ class SizeFit:
     choices : DataFrame
         One row a model: penalties, validation error, gap, status, and how many points
         shared the least validation error, with the smallest and largest l2 among them.
+        Penalties and ties are empty where tasks have chosen different points.
     params : ndarray, shape (models, 101, 4)
         Coefficients of each model, intercepts first, features by tasks.
-    validation_error : ndarray, shape (924,)
-        Of every point, in the order of ``points()``.
+    chosen : ndarray of int, shape (models, 4)
+        Position in ``points()`` of each model and task.
+    validation_error : ndarray, shape (924, 4)
+        Of every point and task, in the order of ``points()``.
     seconds : float
         CPU time of the grid and of choosing.
     """
 
     choices: pd.DataFrame
     params: np.ndarray
+    chosen: np.ndarray
     validation_error: np.ndarray
     seconds: float
 
 
 def build(Y, X):
-    """The paper's problem: features as they are, intercepts fused with their neighbours like all else.
+    """The paper's problem: a chain of tasks, features as they are, intercepts fused like all else.
 
     Parameters
     ----------
-    Y : ndarray, shape (n, 4)
-    X : ndarray, shape (n, 100)
+    Y : ndarray, shape (n, t)
+    X : ndarray, shape (n, d)
+
+    Returns
+    -------
+    Problem
     """
-    with warnings.catch_warnings():
-        # A task of one class is fitted like any other here; the scores count such tasks.
-        warnings.simplefilter("ignore", FusedLogitWarning)
-        return FusedLogit(Y, X, standardize=False, fuse_intercepts=True)
+    return Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(Y.shape[1]), fuse_intercepts=True)
 
 
 def fit_size(data, size, tol):
@@ -57,7 +63,7 @@ def fit_size(data, size, tol):
 
     The point with the least 0/1 error over the validation rows of all four tasks is
     taken; points that share it are told apart by validation log-loss, then the larger
-    penalties win. All four tasks use the same penalties.
+    penalties win. All four tasks use the same penalties, unless the model tunes each alone.
 
     A task whose training labels are all alike is fitted like any other: fusion ties
     its coefficients to its neighbours', and without fusion its intercept has no finite
@@ -73,28 +79,59 @@ def fit_size(data, size, tol):
         Relative duality gap at which a fit stops.
     """
     start = time.process_time()
-    with warnings.catch_warnings():
-        # Every warning of a fit is in its status, which is kept.
-        warnings.simplefilter("ignore", FusedLogitWarning)
-        grid = build(data["Y_train"][:size], data["X_train"][:size]).fit_grid(L1, L2, FUSION, tol=tol)
-    params, held_out = grid.params, (data["Y_validation"], data["X_validation"])
-    error = validation_error(params, *held_out)
-    chosen = {model: _choose(grid.table, error, params, held_out, allowed) for model, allowed in slices().items()}
-    choices = pd.DataFrame([_choice(model, chosen[model], grid.table, error) for model in chosen])
-    return SizeFit(choices, params[list(chosen.values())], error, time.process_time() - start)
+    params, found = fit_points(build(data["Y_train"][:size], data["X_train"][:size]), points(), tol=tol)
+    table = pd.DataFrame({**dict(zip(("l1", "l2", "fusion"), points().T)), **found})
+    wrong = _wrong_labels(params, data["Y_validation"], data["X_validation"])
+    found = [_fit(model, table, params, wrong, data) for model in fitted().values()]
+    choices, kept, chosen = zip(*found)
+    return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
+                   time.process_time() - start)
 
 
-def _choose(table, error, params, held_out, allowed):
-    best = choose(table.iloc[allowed], error[allowed], lambda tied: validation_logloss(params[allowed[tied]], *held_out))
-    return allowed[best]
+def _fit(model, table, params, wrong, data):
+    """One model: its row of the choices, its coefficients, and the points that its tasks have chosen."""
+    allowed, everything = slices()[model.name], np.arange(wrong.shape[1])
+    held_out = data["Y_validation"], data["X_validation"]
+    if model.by_task:
+        chosen = np.array([_choose(table, params, wrong, allowed, held_out, [task]) for task in everything])
+    else:
+        chosen = np.full(len(everything), _choose(table, params, wrong, allowed, held_out, everything))
+    kept = params[chosen, :, everything].T
+    error = wrong[chosen, everything].sum() / held_out[0].size
+    choice = {"model": model.name, **_penalties(table, chosen), "validation_error": error,
+              **_certificate(table, chosen), **_ties(table, wrong.sum(axis=1), allowed, chosen)}
+    return choice, kept, chosen
 
 
-def _choice(model, point, table, error):
-    row = table.iloc[point]
-    allowed = slices()[model]
-    tied_l2 = table["l2"].to_numpy()[allowed[error[allowed] == error[point]]]
-    return {
-        "model": model, "l1": row["l1"], "l2": row["l2"], "fusion": row["fusion"], "validation_error": error[point],
-        "gap": row["gap"], "status": row["status"], "ties": len(tied_l2),
-        "l2_smallest_tied": tied_l2.min(), "l2_largest_tied": tied_l2.max(),
-    }
+def _wrong_labels(params, Y, X):
+    """Number of wrong labels of each fit and task, shape (g, t)."""
+    g, rows, t = params.shape
+    margins = (X @ params[:, 1:].transpose(1, 0, 2).reshape(rows - 1, g * t)).reshape(-1, g, t) + params[:, 0]
+    return np.count_nonzero((margins > 0) != (Y == 1)[:, None], axis=0)
+
+
+def _choose(table, params, wrong, allowed, held_out, tasks):
+    """The allowed point that some tasks choose together."""
+    Y, X = held_out
+    return allowed[choose(table.iloc[allowed], wrong[np.ix_(allowed, tasks)].sum(axis=1), lambda tied: (
+        validation_logloss(params[allowed[tied]][:, :, tasks], Y[:, tasks], X)))]
+
+
+def _penalties(table, chosen):
+    """The penalties of all tasks, or nothing where these differ."""
+    same = (chosen == chosen[0]).all()
+    return {name: table[name].iloc[chosen[0]] if same else np.nan for name in ("l1", "l2", "fusion")}
+
+
+def _certificate(table, chosen):
+    """The largest gap, and the status that says most: of several, any but optimal."""
+    states = table["status"].iloc[chosen]
+    return {"gap": table["gap"].iloc[chosen].max(), "status": min(states, key=lambda status: status == "optimal")}
+
+
+def _ties(table, wrong, allowed, chosen):
+    """How many points shared the least error, and the range of their l2; nothing where tasks choose alone."""
+    if (chosen != chosen[0]).any():
+        return {"ties": np.nan, "l2_smallest_tied": np.nan, "l2_largest_tied": np.nan}
+    tied_l2 = table["l2"].to_numpy()[allowed[wrong[allowed] == wrong[chosen[0]]]]
+    return {"ties": len(tied_l2), "l2_smallest_tied": tied_l2.min(), "l2_largest_tied": tied_l2.max()}

@@ -8,12 +8,15 @@ part of the grid is fitted by a rule of its own, which writes its margins on the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
-__all__ = ["FUSION", "L1", "L2", "MODELS", "Model", "foreign", "linear", "points", "slices"]
+__all__ = ["FUSION", "L1", "L2", "MODELS", "READINGS", "Model", "Reading", "as_read", "fitted", "foreign", "linear",
+           "points",
+           "slices"]
 
 L1 = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 L2 = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)
@@ -39,6 +42,8 @@ class Model:
         Its side in the paper's comparison; empty for a model that the paper does not have.
     status : str
         What stands under ``status`` in the scores of a model that is no part of the grid.
+    by_task : bool
+        Whether each task chooses a point of its own.
     """
 
     name: str
@@ -48,6 +53,23 @@ class Model:
     allowed: Callable | None = None
     role: str = ""
     status: str = ""
+    by_task: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another way to read the paper: models that take the place of some of the table's.
+
+    Attributes
+    ----------
+    label : str
+        What is read otherwise, in words.
+    models : dict of str to Model
+        By the name of the model whose place they take.
+    """
+
+    label: str
+    models: dict[str, Model]
 
 
 # Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
@@ -55,16 +77,54 @@ _TABLE = (
     Model("fused_elastic_net", "(i) fused elastic net", "#0072B2", "o", lambda l1, l2, fusion: l1 >= 0, "fused"),
     Model("fused_l1", "(ii) fused L1", "#56B4E9", "s", lambda l1, l2, fusion: l2 == 0, "fused"),
     Model("elastic_net", "(iii) elastic net", "#D55E00", "^", lambda l1, l2, fusion: fusion == 0, "single-task"),
-    Model("unpenalized", "(iv) unpenalized", "#999999", "D", lambda l1, l2, fusion: l1 + l2 + fusion == 0, "single-task"),
+    Model("unpenalized", "(iv) unpenalized", "#999999", "D", lambda l1, l2, fusion: l1 + l2 + fusion == 0,
+          "single-task"),
     Model("adaboost", "(v) AdaBoost", "#009E73", "v", None, "single-task", "boosted"),
 )
 #: Every model by its name, in the order of tables and legends.
 MODELS = {model.name: model for model in _TABLE}
 
 
+def _off_corner(name):
+    """A model of the table that may not use the points without l1 and l2."""
+    model = MODELS[name]
+    return replace(model, name=f"{name}_off_corner",
+                   allowed=lambda l1, l2, fusion: model.allowed(l1, l2, fusion) & (l1 + l2 > 0))
+
+
+#: Readings that the paper leaves open and that the fits of the same grid can answer, by name.
+READINGS = {
+    "by_task": Reading("each task of the elastic net has penalties of its own", {
+        "elastic_net": replace(MODELS["elastic_net"], name="elastic_net_by_task", by_task=True)}),
+    "off_corner": Reading("no tuned model may do without both l1 and l2", {
+        name: _off_corner(name) for name in ("fused_elastic_net", "fused_l1", "elastic_net")}),
+}
+
+
 def linear() -> list[str]:
     """Names of the models that are slices of the grid."""
     return [model.name for model in MODELS.values() if model.allowed]
+
+
+def fitted() -> dict[str, Model]:
+    """All models that choose among the grid's points, those of the readings included, by name."""
+    others = [model for reading in READINGS.values() for model in reading.models.values()]
+    return {model.name: model for model in [*MODELS.values(), *others] if model.allowed}
+
+
+def as_read(scores, others, reading):
+    """The scores under another reading: rows of its models in the place of those they stand for.
+
+    Parameters
+    ----------
+    scores, others : DataFrame
+        Scores of the table's models and of all readings' models.
+    reading : str
+    """
+    place_of = {model.name: place for place, model in READINGS[reading].models.items()}
+    others = others[others["model"].isin(place_of)]
+    others = others.assign(model=others["model"].map(place_of))
+    return pd.concat([scores[~scores["model"].isin(set(others["model"]))], others], ignore_index=True)
 
 
 def foreign() -> list[str]:
@@ -78,5 +138,5 @@ def points():
 
 
 def slices():
-    """Positions of the grid that each linear model may use, by model."""
-    return {model.name: np.flatnonzero(model.allowed(*points().T)) for model in MODELS.values() if model.allowed}
+    """Positions of the grid that each model may use, by model."""
+    return {model.name: np.flatnonzero(model.allowed(*points().T)) for model in fitted().values()}

@@ -13,13 +13,14 @@ from scipy import stats
 from fusedlr.study.models import MODELS
 from fusedlr.study.simulate import CASES
 
-__all__ = ["FUSED", "SINGLE_TASK", "compare", "compare_distances", "holm", "paired_table", "signed_rank", "wide"]
+__all__ = ["FUSED", "SINGLE_TASK", "compare", "compare_distances", "holm", "interval_of", "paired_table", "signed_rank",
+           "wide"]
 
 FUSED = tuple(model.name for model in MODELS.values() if model.role == "fused")
 SINGLE_TASK = tuple(model.name for model in MODELS.values() if model.role == "single-task")
 
 #: Columns of a table of paired comparisons, which may have no rows.
-PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "p"]
+PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "median", "p"]
 #: Differences beyond which the null distribution is taken as normal: counting its sign patterns would take long.
 EXACT = 50
 #: Errors are counts divided by a count: differences that are equal but for rounding are ties.
@@ -33,7 +34,7 @@ def compare(scores):
     -------
     DataFrame
         ``gain`` is the mean of (error of ``other`` - error of ``model``) with its 95 %
-        t-interval ``low`` to ``high``; ``p`` and, corrected over the whole table, ``p_holm``.
+        t-interval ``low`` to ``high``, and their ``median``; ``p`` and, corrected over the whole table, ``p_holm``.
     """
     errors = wide(scores, "test_error")
     present = [model for model in MODELS if model in errors]
@@ -67,7 +68,7 @@ def paired_table(values, pairs):
     for (case, size), cell in values.groupby(["case", "size"]):
         for model, other in pairs:
             gain = (cell[other].to_numpy() - cell[model].to_numpy())
-            rows.append({"case": case, "size": size, "model": model, "other": other, **_interval(gain),
+            rows.append({"case": case, "size": size, "model": model, "other": other, **interval_of(gain),
                          "p": signed_rank(gain)})
     table = pd.DataFrame(rows, columns=PAIRED)
     table["p_holm"] = holm(table["p"])
@@ -84,8 +85,7 @@ def signed_rank(differences):
     differences = differences[differences != 0]
     if not differences.size:
         return 1.0
-    # Twice the ranks: whole numbers even where ties share a rank.
-    ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)
+    ranks = _doubled_ranks(np.abs(differences))
     positive = int(ranks[differences > 0].sum())
     extreme = min(positive, int(ranks.sum()) - positive)
     if len(ranks) > EXACT:
@@ -102,6 +102,12 @@ def holm(p):
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(steps, 1.0)
     return corrected
+
+
+def _doubled_ranks(values):
+    """Twice the ranks: whole numbers even where ties share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (2 * np.cumsum(counts) - counts + 1)[place]
 
 
 @lru_cache(maxsize=1000)
@@ -121,8 +127,8 @@ def _t_quantile(n):
     return stats.t.ppf(0.975, n - 1)
 
 
-def _interval(gain):
-    """Mean, its 95 % t-interval (nan for a single instance) and how many instances it is made of."""
+def interval_of(gain):
+    """Mean, its 95 % t-interval (nan for a single instance), median, and how many instances they are made of."""
     n, mean = len(gain), gain.mean()
     half = _t_quantile(n) * gain.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-    return {"instances": n, "gain": mean, "low": mean - half, "high": mean + half}
+    return {"instances": n, "gain": mean, "low": mean - half, "high": mean + half, "median": np.median(gain)}

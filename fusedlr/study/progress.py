@@ -9,26 +9,32 @@ import pandas as pd
 
 __all__ = ["Progress"]
 
-#: Rough CPU seconds of one job; only their proportions matter, for the time left.
-WEIGHTS = {"simulate": 1, "grid": 10, "adaboost": 30}
+#: Rough CPU seconds of one job by kind, for as long as none has told its own; "other" for kinds not named.
+EXPECTED = {"simulate": 0.5, "grid": 6.0, "adaboost": 20.0, "small bags": 2.0, "other": 3.0}
+#: Seconds that each job takes to start, beyond what it tells.
+START = 1.5
+#: Seconds of finished work after which the speed so far is believed, rather than the number of cores.
+ENOUGH = 30.0
 
 
 class Progress:
-    """Says now and then how many jobs of each part are done and how long the rest may take.
+    """Says now and then how many jobs of each kind are done and how long the rest may take.
 
     Parameters
     ----------
     parts : dict of str to list of str
-        Result file of each job, by part.
+        Result file of each job, by kind.
     every : float
         Seconds between two lines.
     say : function
         Takes a line of text; writes to the error stream if not given.
+    cores : int
+        How many jobs run at a time.
     """
 
-    def __init__(self, parts, every=30.0, say=None):
+    def __init__(self, parts, every=30.0, say=None, cores=1):
         self.parts = {name: [Path(path) for path in paths] for name, paths in parts.items() if paths}
-        self.every, self.say = every, say or _say
+        self.every, self.say, self.cores = every, say or _say, cores
         self.over = threading.Event()
         self.began, self.before = time.monotonic(), {}
 
@@ -38,34 +44,36 @@ class Progress:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def finish(self):
-        """Stop, and say what was done and what is missing, with the CPU time of each part."""
+        """Stop, and say what was done and what is missing, with the CPU time of each kind."""
         self.over.set()
         self.say(self.summary())
 
     def done(self):
-        """Number of finished jobs, by part."""
+        """Number of finished jobs, by kind."""
         return {name: sum(path.exists() for path in paths) for name, paths in self.parts.items()}
 
     def line(self):
         """Counts and the time left, in words."""
         done = self.done()
         counts = ", ".join(f"{name} {done[name]} of {len(paths)}" for name, paths in self.parts.items())
-        left = self.seconds_left(done)
-        return f"study: {counts}" + ("" if left is None else f"; about {_minutes(left)} left")
+        return f"study: {counts}; about {_minutes(self.seconds_left(done))} left"
 
     def seconds_left(self, done):
-        """Seconds for the missing jobs at the speed so far, or None while nothing has been done."""
-        gained = sum(WEIGHTS.get(name, 1) * (done[name] - self.before.get(name, 0)) for name in self.parts)
-        missing = sum(WEIGHTS.get(name, 1) * (len(paths) - done[name]) for name, paths in self.parts.items())
-        return (time.monotonic() - self.began) * missing / gained if gained > 0 else None
+        """Seconds for the missing jobs: their work, kind by kind, at the speed so far."""
+        each = {name: START + _seconds_of_a_job(name, paths) for name, paths in self.parts.items()}
+        work = sum(each[name] * (done[name] - self.before.get(name, 0)) for name in self.parts)
+        missing = sum(each[name] * (len(paths) - done[name]) for name, paths in self.parts.items())
+        elapsed = time.monotonic() - self.began
+        return missing / (work / elapsed if work >= ENOUGH else self.cores)
 
     def summary(self):
-        """Finished, new and missing jobs of each part and their CPU time, in words."""
+        """Finished, new and missing jobs of each kind and their CPU time, in words; kinds never begun are left out."""
         done, lines = self.done(), []
         for name, paths in self.parts.items():
             new, missing = done[name] - self.before.get(name, 0), len(paths) - done[name]
-            lines.append(f"study: {name}: {done[name]} of {len(paths)} done, {new} of them now"
-                         + (f", {missing} MISSING" if missing else "") + _cpu_time(paths))
+            if done[name]:
+                lines.append(f"study: {name}: {done[name]} of {len(paths)} done, {new} of them now"
+                             + (f", {missing} MISSING" if missing else "") + _cpu_time(paths))
         return "\n".join([*lines, f"study: took {_minutes(time.monotonic() - self.began)}"])
 
     def _watch(self):
@@ -73,11 +81,22 @@ class Progress:
             self.say(self.line())
 
 
+def _told(paths):
+    """CPU seconds of each finished job that wrote them beside its result."""
+    tables = [path.with_suffix(".seconds.csv") for path in paths]
+    return [pd.read_csv(table)["seconds"].sum() for table in tables if table.exists()]
+
+
+def _seconds_of_a_job(name, paths):
+    """Mean CPU seconds of the finished jobs of a kind; what is expected where none has told."""
+    told = _told(paths)
+    return sum(told) / len(told) if told else EXPECTED.get(name, EXPECTED["other"])
+
+
 def _cpu_time(paths):
     """CPU time that the jobs wrote beside their results, in words; empty where they write none."""
-    tables = [path.with_suffix(".seconds.csv") for path in paths]
-    seconds = [pd.read_csv(table)["seconds"].sum() for table in tables if table.exists()]
-    return f", {_minutes(sum(seconds))} of CPU time" if seconds else ""
+    told = _told(paths)
+    return f", {_minutes(sum(told))} of CPU time" if told else ""
 
 
 def _minutes(seconds):

@@ -7,10 +7,10 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import fusedlr
 from fusedlr.newton import FLOOR
 from fusedlr.study.models import FUSION, L1, L2, foreign
 from fusedlr.study.scale import recorded
+from fusedlr.version import __version__
 
 __all__ = ["cpu_minutes", "provenance"]
 
@@ -30,7 +30,7 @@ def provenance(config, scores=None, boosted=None):
         ``settings`` of an AdaBoost result file, as JSON.
     """
     found = {
-        "fusedlr": fusedlr.__version__,
+        "fusedlr": __version__,
         "commit": _commit(),
         "config": config,
         "grid": {"l1": L1, "l2": L2, "fusion": FUSION},

@@ -3,24 +3,31 @@
 import base64
 import html
 import json
+import re
 from pathlib import Path
 from string import Template
 
 import pandas as pd
 
+from fusedlr.study.claims import CLAIMS, RESAMPLES, STABLE
 from fusedlr.study.contents import FIGURES, TABLES
-from fusedlr.study.models import MODELS, foreign, linear, points
+from fusedlr.study.models import FUSION, L1, L2, MODELS, foreign, linear, points
 from fusedlr.study.scale import QUEUE, START, recorded
+from fusedlr.study.simulate import CASES, N_FEATURES, ROWS
 
 __all__ = ["embedded", "for_print", "render"]
 
 TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
-VERDICT_CLASSES = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not"}
-CLAIM_WIDTHS = {"": 4, "The paper says": 19, "Rule": 23, "Found": 26, "Test": 16, "Verdict": 12}
-SENSITIVITY_WIDTHS = {"Reading": 22, "Claims": 8, "Instances": 9, "As used here": 30, "Otherwise": 31}
+#: Verdicts in the words of the page, and their colours.
+VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not", "open": "open"}
+READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by_task": "distances by task"}
+#: Where the code of each part stands, by its heading.
+CODE = {"models and readings": "fusedlr/study/models.py", "cases and groups": "fusedlr/study/simulate.py",
+        "claims": "fusedlr/study/claims.py", "rules of the verdicts": "fusedlr/study/verdicts.py",
+        "tests": "fusedlr/study/paired.py", "solver": "fusedlr/newton/__init__.py", "workflow": "Snakefile"}
 
 
-def render(template, results, image=None):
+def render(template, results, image=None, home=".."):
     """Text of the page.
 
     Parameters
@@ -32,19 +39,17 @@ def render(template, results, image=None):
     image : function, optional
         From the stem of a figure's path to the source of its image; the page carries its
         figures if not given.
+    home : str
+        The project's folder, as seen from the page.
     """
-    image = image or embedded
     tables = {name: pd.read_csv(results / f"{name}.csv") for name in TABLES}
-    scores, provenance = tables["scores"], json.loads((results / "provenance.json").read_text())
-    values = {
-        "heading": f"<h1>{TITLE}</h1>", "counts": _counts(scores), "notes": _notes(scores, provenance["config"]), "summary": _summary(tables["claims"]),
-        "tol": f"{provenance['config']['tol']:g}", "status": _status(scores), "claims": _claims(tables["claims"]),
-        "comparisons": len(tables["comparisons"]), "sensitivity": _sensitivity(tables["sensitivity"]),
-        "agreement_sentence": _agreement_sentence(tables["agreement"]), "agreement": _agreement(tables["agreement"]),
-        "time": _time(scores), "newton": _newton(tables["newton_step"]), "one_class": _one_class(scores),
-        "scale_sentence": _scale_sentence(scores, tables["scale"]), "scale": _scale(tables["scale"]), "provenance": _provenance(provenance),
-        **{f"figure_{name}": _image(image(results / "figures" / name), name) for name in FIGURES},
-    }
+    provenance = json.loads((results / "provenance.json").read_text())
+    source = image or embedded
+    figures = {name: _figure(name, source(results / "figures" / name)) for name in FIGURES}
+    values = {"title": TITLE, "heading": f"<h1>{TITLE}</h1>", **_settings(tables["scores"], provenance["config"]),
+              **_parts(tables, provenance), "claims": _claims(tables["claims"], tables["verdicts"], figures),
+              "contents": _contents(template), "files": _files(home),
+              **{f"figure_{name}": figure for name, figure in figures.items()}}
     return Template(template).substitute(values)
 
 
@@ -56,11 +61,52 @@ def embedded(stem):
 
 def for_print(template, results):
     """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
-    return render(template.replace("$heading", ""), results, lambda stem: Path(stem).resolve().with_suffix(".pdf"))
+    text = render(template.replace("$heading", "").replace("$contents", ""), results,
+                  lambda stem: Path(stem).resolve().with_suffix(".pdf"))
+    return re.sub(r'<p class="beside">.*?</p>', "", text)
 
 
-def _image(source, name):
-    return f'<img src="{source}" alt="{name} by case and training rows">'
+def _settings(scores, config):
+    """Words that follow from the config and from what was run."""
+    reading = config["noise"]
+    said = {"sd": "standard deviation 0.4 (correlation about 0.93)",
+            "variance": "variance 0.4 (correlation about 0.85)"}
+    return {
+        "counts": _counts(scores), "notes": _notes(scores, config), "tol": f"{config['tol']:g}", "features": N_FEATURES,
+        "noise": said[reading], "sizes": _either(sorted(scores["size"].unique())),
+        "validation": ROWS["validation"], "test": ROWS["test"], "grid": f"{len(L1)} x {len(L2)} x {len(FUSION)}",
+        "one_class": _one_class(scores), "resamples": RESAMPLES, "stable": f"{STABLE:g}",
+    }
+
+
+def _parts(tables, provenance):
+    """Tables and sentences made from the result files."""
+    scores, agreement = tables["scores"], tables["agreement"]
+    return {
+        "summary": _summary(tables["claims"]), "verdict_table": _verdict_table(tables["claims"], tables["verdicts"]),
+        "status": _status(scores), "comparisons": len(tables["comparisons"]),
+        "sensitivity": _sensitivity(tables["sensitivity"]), "agreement_sentence": _agreement_sentence(agreement),
+        "agreement": _agreement(agreement), "time": _time(scores), "newton": _newton(tables["newton_step"]),
+        "scale_sentence": _scale_sentence(scores, tables["scale"]), "scale": _scale(tables["scale"]),
+        "provenance": _provenance(provenance),
+    }
+
+
+def _figure(name, source):
+    """A figure with its caption and links to its files; a click shows it at full size."""
+    claim = FIGURES[name].claim
+    caption = html.escape((f"Claim {claim}: " if claim else "") + FIGURES[name].caption)
+    beside = ", ".join(f'<a href="figures/{name}.{suffix}">{word}</a>' for suffix, word in (
+        ("png", "full size"), ("pdf", "pdf"), ("csv", "numbers")))
+    return (f'<figure id="{name}"><div class="scroll"><img src="{source}" alt="{caption}" '
+            f"onclick=\"this.classList.toggle('full')\"></div>\n<figcaption>{caption}</figcaption>"
+            f'<p class="beside"><small>{beside}</small></p></figure>')
+
+
+def _contents(template):
+    """List of the page's parts, from its headings."""
+    entries = re.findall(r'<h2 id="(\w+)">(.*?)</h2>', template)
+    return "<nav><ol>" + "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in entries) + "</ol></nav>"
 
 
 def _counts(scores):
@@ -74,13 +120,20 @@ def _count(number, what):
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def _either(values):
+    *most, last = [str(value) for value in values]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def _notes(scores, config):
     notes = []
-    absent = [model.label for model in MODELS.values() if model.role and model.name not in set(scores["model"])]
-    if absent:
-        notes.append(f"Not run: {', '.join(absent)}. AdaBoost needs R with its package ada.")
-    if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < 8:
-        notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 instances.")
+    asked = config.get("models", list(MODELS))
+    for model in (model for model in MODELS.values() if model.role and model.name not in set(scores["model"])):
+        why = "R's package ada was not installed" if model.name in asked else "left out by the config"
+        notes.append(f"Not run: {model.label} ({why}).")
+    if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < len(CASES):
+        notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 "
+                     "instances.")
     if config["noise"] != "sd":
         notes.append("The noise on copied features has variance 0.4 in this run, not standard deviation 0.4.")
     return "\n".join(f'<p class="note">{note}</p>' for note in notes)
@@ -89,8 +142,77 @@ def _notes(scores, config):
 def _summary(claims):
     kinds = claims["verdict"].str.split(":").str[0]
     parts = [f"{kind} ({', '.join(str(number) for number in claims['claim'][kinds == kind])})"
-             for kind in ("reproduced", "partly", "not reproduced", "not judged") if (kinds == kind).any()]
-    return "Of the paper's eight claims, by number: " + "; ".join(parts) + "."
+             for kind in (*VERDICTS, "not judged") if (kinds == kind).any()]
+    return f"Of {len(claims)} claims of the paper, by number: " + "; ".join(parts) + "."
+
+
+def _verdict_table(claims, verdicts):
+    """The verdicts at a glance, each linked to its own section."""
+    rows = []
+    for row in claims.fillna({"stability": ""}).to_dict("records"):
+        others = verdicts[verdicts["claim"] == row["claim"]]
+        rows.append([f'<a href="#claim-{row["claim"]}">{row["claim"]}</a>', html.escape(row["paper"]), _verdict(row),
+                     _share(row["stability"]), _elsewhere(row, others.to_dict("records"))])
+    return _rows(["", "The paper says", "Verdict", "Stability", "Otherwise read"], rows, [4, 46, 16, 10, 24])
+
+
+def _verdict(row):
+    """A verdict in its colour; an open one with what its rule said."""
+    kind = VERDICTS.get(row["verdict"])
+    said = f'<span class="{kind}">{row["verdict"]}</span>' if kind else html.escape(row["verdict"])
+    return said + (f" (by its rule {row['by_rule']})" if row["verdict"] == "open" else "")
+
+
+def _elsewhere(row, others):
+    """Verdicts under other readings that differ from the one as used here, in words."""
+    different = [f"{_reading(other)}: {_verdict(other)}" for other in others if other["verdict"] != row["verdict"]]
+    return "; ".join(different) if different else "the same" if others else ""
+
+
+def _reading(row):
+    return READING_NAMES.get(row["reading"], row["reading"])
+
+
+def _share(stability):
+    return "" if stability == "" or pd.isna(stability) else f"{stability:.0%}"
+
+
+def _claims(claims, verdicts, figures):
+    return "\n".join(_claim(row, verdicts[verdicts["claim"] == row["claim"]], figures)
+                     for row in claims.to_dict("records"))
+
+
+def _claim(row, others, figures):
+    """The section of one claim: sentence, rule, numbers, test, verdict, other readings and its own figure."""
+    stable = _share(row["stability"])
+    items = [("Rule", html.escape(row["rule"]) + (" <em>Added afterwards.</em>" if row["written"] == "afterwards"
+                                                  else "")),
+             ("Found", _text(row["numbers"])), ("Test", _text(row["test"])),
+             ("Verdict", _verdict(row) + (f", in {stable} of the resamples" if stable else "")),
+             *((f"Read {_reading(other)}", _with_share(other, row["numbers"])) for other in others.to_dict("records"))]
+    listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in items if value)
+    shown = "".join(figures[name] for name, figure in FIGURES.items() if figure.claim == row["claim"])
+    return f'<h3 id="claim-{row["claim"]}">{row["claim"]}. {html.escape(row["paper"])}</h3>\n<dl>{listed}</dl>\n{shown}'
+
+
+def _with_share(row, numbers):
+    """The verdict under another reading, its stability, and its numbers where they are other ones."""
+    share = _share(row["stability"])
+    found = "the same numbers" if row["numbers"] == numbers else _text(row["numbers"])
+    return _verdict(row) + (f" ({share})" if share else "") + (f". {found}" if found else "")
+
+
+def _text(value):
+    return "" if pd.isna(value) else html.escape(str(value))
+
+
+def _files(home):
+    tables = ", ".join(f'<a href="{name}.csv">{name}.csv</a>' for name in TABLES)
+    code = "; ".join(f'{part}: <a href="{html.escape(home)}/{path}"><code>{path}</code></a>'
+                     for part, path in CODE.items())
+    return (f'<p>Beside this page: {tables}, <a href="provenance.json">provenance.json</a>; each figure as pdf and '
+            f'png and the '
+            f"numbers behind it in <code>figures/</code>.</p>\n<p>Code: {code}; {len(CLAIMS)} claims in all.</p>")
 
 
 def _status(scores):
@@ -106,22 +228,20 @@ def _status(scores):
     return _table(pd.DataFrame(rows), numbers=("Fits", "Optimal", "Largest gap of these", "Separated", "Not converged"))
 
 
-def _claims(claims):
-    rows = claims[["claim", "paper", "rule", "numbers", "test", "verdict"]].fillna("")
-    rows.columns = list(CLAIM_WIDTHS)
-    return _table(rows, widths=CLAIM_WIDTHS)
-
-
 def _sensitivity(sensitivity):
-    rows = sensitivity[["reading", "claims", "instances", "ours", "otherwise"]]
-    rows = rows.set_axis(list(SENSITIVITY_WIDTHS), axis=1)
-    return _table(rows, widths=SENSITIVITY_WIDTHS)
+    if sensitivity.empty:
+        return "<p>Nothing was tried in this run.</p>"
+    rows = [[_text(value) for value in row] for row in sensitivity[
+        ["reading", "claims", "instances", "ours", "otherwise"]].itertuples(index=False)]
+    return _rows(["Reading", "Claims", "Instances", "As used here", "Otherwise"], rows, [20, 9, 9, 30, 32])
 
 
 def _agreement_sentence(agreement):
     if agreement.empty:
         return "R's glmnet was not installed, so this was not checked."
-    return (f"Over {len(agreement)} fits (four penalties, two training sizes, one instance of each case) the largest "
+    penalties = len(agreement[["l1", "l2"]].drop_duplicates())
+    fits = f"{penalties} penalties, {_count(agreement['size'].nunique(), 'training size')}"
+    return (f"Over {len(agreement)} fits ({fits}, one instance of each case) the largest "
             f"difference of a coefficient is {agreement['max_coef_difference'].max():.1e}, and our objective exceeds "
             f"glmnet's by at most {max(agreement['objective_difference'].max(), 0):.1e}.")
 
@@ -129,8 +249,10 @@ def _agreement_sentence(agreement):
 def _agreement(agreement):
     if agreement.empty:
         return ""
-    rows = agreement.groupby(["size", "l1", "l2"], as_index=False)[["max_coef_difference", "objective_difference", "gap"]].max()
-    shown = pd.DataFrame({"Rows": rows["size"], "l1": rows["l1"].map("{:g}".format), "l2": rows["l2"].map("{:g}".format),
+    rows = agreement.groupby(["size", "l1", "l2"], as_index=False)[["max_coef_difference", "objective_difference",
+                                                                    "gap"]].max()
+    shown = pd.DataFrame({"Rows": rows["size"], "l1": rows["l1"].map("{:g}".format),
+                          "l2": rows["l2"].map("{:g}".format),
                           "Largest difference of a coefficient": rows["max_coef_difference"].map("{:.1e}".format),
                           "Objective, ours minus glmnet's, at most": rows["objective_difference"].map("{:.1e}".format),
                           "Our gap, at most": rows["gap"].map("{:.1e}".format)})
@@ -146,7 +268,8 @@ def _time(scores):
     for name, part in parts.items():
         if len(part):
             by_size = part.groupby("size")["seconds"].mean()
-            rows.append({"Mean CPU seconds": name, **{f"{size} rows": f"{value:.2f}" for size, value in by_size.items()},
+            rows.append({"Mean CPU seconds": name, **{f"{size} rows": f"{value:.2f}"
+                                                      for size, value in by_size.items()},
                          "All, minutes": f"{part['seconds'].sum() / 60:.1f}"})
     table = pd.DataFrame(rows)
     return _table(table, numbers=table.columns[1:])
@@ -167,19 +290,21 @@ def _scale_sentence(scores, scale):
     absent = "".join(f" This run had none of {name}, so its time is not in the table." for rule, name in parts.items()
                      if rule not in counts)
     return (f"The CPU seconds of each job are drawn with replacement from the {drawn} of this run, and every job needs "
-            f"{START:g} s more to start. A Slurm job holds {scale['group'].iloc[0]} instances and waits {QUEUE:g} s in the queue while its "
-            f"node stands idle.{absent}")
+            f"{START:g} s more to start. A Slurm job holds {scale['group'].iloc[0]} instances and waits {QUEUE:g} s in "
+            f"the queue while its node stands idle.{absent}")
 
 
 def _scale(scale):
-    shown = pd.DataFrame({"Nodes": scale["nodes"], "Cores": scale["cores"], "Hours": scale["hours"].map("{:.3g}".format),
-                          "CPU hours": scale["cpu_hours"].map("{:.3g}".format), "Share busy": scale["busy"].map("{:.0%}".format)})
+    shown = pd.DataFrame({"Nodes": scale["nodes"], "Cores": scale["cores"],
+                          "Hours": scale["hours"].map("{:.3g}".format),
+                          "CPU hours": scale["cpu_hours"].map("{:.3g}".format),
+                          "Share busy": scale["busy"].map("{:.0%}".format)})
     return _table(shown, numbers=shown.columns)
 
 
 def _provenance(provenance):
-    rows = pd.DataFrame([(key, _plain(value)) for key, value in provenance.items()], columns=["What", "Value"])
-    return _table(rows, widths={"What": 15, "Value": 85})
+    return _rows(["What", "Value"], [[html.escape(key), html.escape(_plain(value))]
+                                     for key, value in provenance.items()], [15, 85])
 
 
 def _plain(value):
@@ -194,18 +319,27 @@ def _one_class(scores):
     return f"It occurred in {len(found)} of {len(scores.drop_duplicates(['case', 'instance', 'size']))} training sets."
 
 
-def _table(frame, numbers=(), widths=None):
-    """A table as html, words escaped, verdicts coloured."""
-    columns = "".join(f'<col style="width:{width}%">' for width in (widths or {}).values())
+def _rows(head, rows, widths):
+    """A table of words as html, from text that is html already; on a narrow screen its cells stand below each other."""
+    columns = "".join(f'<col style="width:{width}%">' for width in widths)
+    heads = "".join(f"<th>{name}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f'<td data-label="{name}">{value}</td>' for name, value in zip(head, row))
+                   + "</tr>\n"
+                   for row in rows)
+    return (f'<table class="words"><colgroup>{columns}</colgroup>\n<thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{body}</tbody></table>")
+
+
+def _table(frame, numbers=()):
+    """A table of numbers as html, words escaped; it scrolls by itself where it is too wide."""
     head = "".join(_cell("th", name, name in numbers) for name in frame.columns)
-    body = "".join("<tr>" + "".join(_cell("td", value, name in numbers) for name, value in zip(frame.columns, row)) + "</tr>\n"
+    body = "".join("<tr>" + "".join(_cell("td", value, name in numbers) for name, value in zip(frame.columns, row))
+                   + "</tr>\n"
                    for row in frame.itertuples(index=False))
-    return f"<table><colgroup>{columns}</colgroup>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def _cell(tag, value, is_number):
     text = html.escape(str(value))
-    kind = VERDICT_CLASSES.get(str(value))
-    text = f'<span class="{kind}">{text}</span>' if kind else text
     # pandoc knows nothing of classes, but this style.
     return f'<{tag} class="number" style="text-align: right">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"

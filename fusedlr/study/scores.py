@@ -6,11 +6,11 @@ from scipy.special import expit
 
 from fusedlr.study.models import MODELS
 
-__all__ = ["COLUMNS", "bayes_risk", "distances", "error_of_margins", "score_instance"]
+__all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_margins", "score_instance"]
 
 COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
            "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
-           "l2_largest_tied", "one_class_tasks"]
+           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task"]
 
 
 def error_of_margins(margins, Y):
@@ -35,6 +35,12 @@ def distances(params, coefs):
     """
     apart, zero = params[1:] - coefs[1:], coefs[1:] == 0
     return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
+
+
+def distances_by_task(params, coefs):
+    """The same distances of each task alone, averaged over the tasks."""
+    each = np.array([distances(params[:, [task]], coefs[:, [task]]) for task in range(coefs.shape[1])])
+    return tuple(float(value) for value in each.mean(axis=0))
 
 
 def score_instance(data, fits, margins=None):
@@ -69,6 +75,8 @@ def _linear_rows(data, fits):
     params = fits["params"].reshape(len(rows), *fits["params"].shape[2:])
     rows["test_error"] = [error_of_margins(fit[0] + data["X_test"] @ fit[1:], data["Y_test"]) for fit in params]
     rows["distance_zero"], rows["distance_nonzero"] = zip(*(distances(fit, data["coefs"]) for fit in params))
+    by_task = [distances_by_task(fit, data["coefs"]) for fit in params]
+    rows["distance_zero_by_task"], rows["distance_nonzero_by_task"] = zip(*by_task)
     rows["seconds"] = rows["size"].map(fits["seconds"])
     return rows
 

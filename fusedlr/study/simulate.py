@@ -10,15 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-__all__ = ["CASES", "NOISE", "ROWS", "Case", "draw_coefs", "draw_rows", "generator", "r_seed", "simulate"]
+__all__ = ["CASES", "COPYING", "GROUPS", "NOISE", "ROWS", "Case", "draw_coefs", "draw_rows", "generator", "r_seed",
+           "simulate"]
 
 N_FEATURES = 100
 N_TASKS = 4
-VALUES = np.array([-4.0, -2.0, 2.0, 4.0])
+VALUES = (-4.0, -2.0, 2.0, 4.0)
 ROWS = {"train": 400, "validation": 1400, "test": 1400}
 
 #: Standard deviation of the noise on a copied feature, under both readings of the paper's N(X_j, 0.4 I).
 NOISE = {"sd": 0.4, "variance": 0.4**0.5}
+
+#: When coefficients are copied in a correlated case: before all are drawn, so that the counts of the case hold, or
+#: after, as the paper's words have it, so that the first part of a full draw is repeated and the counts vary.
+COPYING = ("before", "after")
 
 #: What a stream is for. Append only: the position is part of the stream's name.
 PURPOSES = ("coefs", "train", "validation", "test", "adaboost")
@@ -37,11 +42,14 @@ class Case:
     copies : int
         How often the first features come, once as they are and then as noisy copies: 1 in an independent case, 2 where
         the second half of the features copies the first.
+    values : tuple of float
+        What a non-zero coefficient may be.
     """
 
     nonzeros: int
     matches: int
     copies: int = 1
+    values: tuple = VALUES
 
     @property
     def correlated(self):
@@ -70,17 +78,29 @@ CASES = {
 }
 
 
-def simulate(case, instance, seed, noise="sd"):
+def _group_case(nonzeros, copies):
+    """Half of the non-zeros match; a group of copies has the same signal, the sum of its coefficients, at any size."""
+    return Case(nonzeros, nonzeros // 2, copies, tuple(value * 2 / copies for value in VALUES))
+
+
+#: The experiment on larger groups of correlated features, which the paper supposes to favour the elastic net.
+GROUPS = {f"{name}{copies}": _group_case(nonzeros, copies) for name, nonzeros in (("sparse", 20), ("dense", 60))
+          for copies in (2, 5, 10)}
+
+
+def simulate(case, instance, seed, noise="sd", copying="before"):
     """Training, validation and test rows of one instance, and the truth behind them.
 
     Parameters
     ----------
     case : str
-        "a" to "h".
+        Of ``CASES`` or ``GROUPS``.
     instance : int
     seed : int
     noise : {"sd", "variance"}
         What the paper's 0.4 is to the noise on copied features.
+    copying : {"before", "after"}
+        When the coefficients of a correlated case are copied; see ``COPYING``.
 
     Returns
     -------
@@ -88,11 +108,12 @@ def simulate(case, instance, seed, noise="sd"):
         ``X_train`` (400, 100), ``Y_train`` (400, 4) of 0 and 1, likewise
         ``_validation`` and ``_test`` (1400 rows), and ``coefs`` (101, 4), intercepts first.
     """
-    coefs = draw_coefs(CASES[case], generator(seed, case, instance, "coefs"))
+    settings = {**CASES, **GROUPS}[case]
+    coefs = draw_coefs(settings, generator(seed, case, instance, "coefs"), copying)
     arrays = {"coefs": coefs}
     for part, n_rows in ROWS.items():
         rng = generator(seed, case, instance, part)
-        arrays[f"X_{part}"], arrays[f"Y_{part}"] = draw_rows(CASES[case], coefs, n_rows, NOISE[noise], rng)
+        arrays[f"X_{part}"], arrays[f"Y_{part}"] = draw_rows(settings, coefs, n_rows, NOISE[noise], rng)
     return arrays
 
 
@@ -106,17 +127,20 @@ def r_seed(seed, case, instance, size):
     return int(_stream(seed, case, instance, "adaboost", size).generate_state(1)[0] >> 1)
 
 
-def draw_coefs(case, rng):
+def draw_coefs(case, rng, copying="before"):
     """True coefficients of the four tasks, shape (101, 4), intercepts (all 0) first.
 
     A correlated case draws half of everything over half of the features and repeats
-    it, so that its counts hold over all of them.
+    it, so that its counts hold over all of them; or it draws all and repeats the first half.
     """
-    n_features, nonzeros, matches = (count // case.copies for count in (N_FEATURES, case.nonzeros, case.matches))
-    tasks = [_first_task(n_features, nonzeros, rng)]
+    parts = case.copies if copying == "before" else 1
+    n_features, nonzeros, matches = (count // parts for count in (N_FEATURES, case.nonzeros, case.matches))
+    values = np.array(case.values)
+    tasks = [_first_task(n_features, nonzeros, values, rng)]
     while len(tasks) < N_TASKS:
-        tasks.append(_next_task(tasks[-1], matches, rng))
-    return np.vstack([np.zeros(N_TASKS), np.tile(np.column_stack(tasks), (case.copies, 1))])
+        tasks.append(_next_task(tasks[-1], matches, values, rng))
+    first = np.column_stack(tasks)[:N_FEATURES // case.copies]
+    return np.vstack([np.zeros(N_TASKS), np.tile(first, (case.copies, 1))])
 
 
 def draw_rows(case, coefs, n_rows, noise_sd, rng):
@@ -140,16 +164,18 @@ def draw_rows(case, coefs, n_rows, noise_sd, rng):
 
 
 def _stream(seed, case, instance, purpose, *rest):
-    return np.random.SeedSequence(seed, spawn_key=(ord(case), instance, PURPOSES.index(purpose), *rest))
+    # The number of a letter is its code; longer names are numbers of several bytes.
+    return np.random.SeedSequence(seed, spawn_key=(int.from_bytes(case.encode(), "big"), instance,
+                                                   PURPOSES.index(purpose), *rest))
 
 
-def _first_task(n_features, nonzeros, rng):
+def _first_task(n_features, nonzeros, values, rng):
     task = np.zeros(n_features)
-    task[rng.choice(n_features, nonzeros, replace=False)] = rng.choice(VALUES, nonzeros)
+    task[rng.choice(n_features, nonzeros, replace=False)] = rng.choice(values, nonzeros)
     return task
 
 
-def _next_task(previous, matches, rng):
+def _next_task(previous, matches, values, rng):
     """Keep some non-zero coefficients of the neighbour and draw the others anew, all different from it."""
     support = np.flatnonzero(previous)
     kept = rng.choice(support, matches, replace=False)
@@ -157,5 +183,5 @@ def _next_task(previous, matches, rng):
     task = np.zeros(previous.size)
     task[kept] = previous[kept]
     for feature in rng.choice(elsewhere, support.size - matches, replace=False):
-        task[feature] = rng.choice(VALUES[VALUES != previous[feature]])
+        task[feature] = rng.choice(values[values != previous[feature]])
     return task

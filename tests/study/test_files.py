@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr.study.files import read_arrays, read_table, replacing, write_arrays, write_table
+from fusedlr.study.files import read_arrays, read_scores, read_table, replacing, write_arrays, write_table
 
 
 def test_the_same_arrays_give_the_same_bytes_at_another_time(tmp_path, monkeypatch):
@@ -49,3 +49,13 @@ def test_a_truncated_file_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(ValueError, match="data.npz is missing or broken"):
         read_arrays(path)
+
+
+def test_scores_that_were_cut_short_are_refused(tmp_path, make_scores):
+    scores = make_scores(instances=2)
+    write_table(tmp_path / "whole.csv", scores)
+    assert len(read_scores(tmp_path / "whole.csv")) == len(scores)
+    write_table(tmp_path / "short.csv", scores.iloc[:-1])
+    with pytest.raises(ValueError, match="short.csv has 399 rows where its cases, instances, sizes and models make "
+                       "400"):
+        read_scores(tmp_path / "short.csv")

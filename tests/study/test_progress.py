@@ -15,7 +15,7 @@ def made(tmp_path, done, total, part="grid"):
 def test_a_line_counts_each_part(tmp_path):
     progress = Progress({"grid": made(tmp_path, 2, 4), "adaboost": made(tmp_path, 0, 3, "adaboost"), "none": []})
     progress.before = progress.done()
-    assert progress.line() == "study: grid 2 of 4, adaboost 0 of 3"
+    assert progress.line().startswith("study: grid 2 of 4, adaboost 0 of 3; about ")
 
 
 def test_time_left_follows_the_speed_so_far(tmp_path):
@@ -24,6 +24,20 @@ def test_time_left_follows_the_speed_so_far(tmp_path):
     progress.began -= 100
     assert 299 < progress.seconds_left(progress.done()) < 310
     assert "about 5.0 min left" in progress.line()
+
+
+def test_each_kind_of_job_counts_by_its_own_duration(tmp_path):
+    """Two grids of 90 s took 2 x 91.5 s of one core; two AdaBoosts are expected to take 20 s each."""
+    parts = {"grid": made(tmp_path, 2, 2), "adaboost": made(tmp_path, 0, 2, "adaboost")}
+    progress = Progress(parts)
+    progress.before = {"grid": 0, "adaboost": 0}
+    progress.began -= 183
+    assert 43 <= progress.seconds_left(progress.done()) < 44
+
+
+def test_before_any_work_the_cores_share_what_is_expected(tmp_path):
+    progress = Progress({"grid": made(tmp_path, 0, 8)}, cores=2)
+    assert progress.seconds_left(progress.done()) == 8 * (6.0 + 1.5) / 2
 
 
 def test_the_summary_names_what_is_missing_and_adds_the_cpu_time(tmp_path):
@@ -39,5 +53,5 @@ def test_it_speaks_in_the_background_until_it_ends(tmp_path):
     progress.start()
     progress.over.wait(0.2)
     progress.finish()
-    assert said[0] == "study: grid 1 of 2"
+    assert said[0].startswith("study: grid 1 of 2; about ")
     assert said[-1].startswith("study: grid: 1 of 2 done, 0 of them now")

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from fusedlr.study import claims
+from fusedlr.study.models import READINGS
 from fusedlr.study.sensitivity import FLOORS, separable_errors, summarise
 from fusedlr.study.simulate import simulate
 
@@ -16,6 +18,9 @@ def test_the_tie_break_is_always_reported(scores):
 def test_other_noise_is_compared_on_its_own_instances(scores):
     noise = scores[scores["case"].isin(["e", "f"]) & (scores["instance"] <= 2)].copy()
     row = summarise(scores, noise=noise).iloc[1]
+    copied = summarise(scores, copying=noise).iloc[1]
+    assert copied["reading"].startswith("correlated cases draw [k/2, m/2] and copy")
+    assert copied["ours"] == row["ours"]
     assert row["instances"] == 4
     assert "same sign in 100% of the cells" in row["otherwise"]
     assert row["ours"].removeprefix("mean gain of (i) over (iii): ") in row["otherwise"]
@@ -43,3 +48,22 @@ def test_unpenalized_errors_by_constant():
     assert set(table["status"]) == {"separated"}
     assert table["test_error"].between(0, 0.6).all()
     assert np.ptp(table["test_error"]) < 0.05
+
+
+def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores, make_readings):
+    others = make_readings(scores)
+    others.loc[(others["model"] == "elastic_net_by_task") & others["case"].isin(list("bcd")), "test_error"] -= 0.2
+    table = claims.judge(scores, resamples=0)
+    rows = summarise(scores, others, table, claims.judge_readings(scores, others, resamples=0)).set_index("reading")
+    by_task = rows.loc[READINGS["by_task"].label]
+    assert "claim 1 reproduced -> not reproduced" in by_task["otherwise"]
+    assert "b -0.1" in by_task["otherwise"]
+    assert rows.loc[READINGS["off_corner"].label, "otherwise"].endswith("Verdicts that change: none")
+    assert rows.iloc[-1]["claims"] == "7"
+
+
+def test_a_preview_is_told_nothing_of_readings(make_scores, make_readings):
+    scores = make_scores(instances=2)
+    others = make_readings(scores)
+    verdicts = claims.judge_readings(scores, others, resamples=0)
+    assert len(summarise(scores, others, claims.judge(scores, resamples=0), verdicts)) == 1

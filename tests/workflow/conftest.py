@@ -29,7 +29,7 @@ def study():
     def run(folder, *arguments, **settings):
         surroundings = environment(settings.get("project", ROOT))
         return subprocess.run(command(folder, *arguments, **settings), env=surroundings, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1800)
     return run
 
 

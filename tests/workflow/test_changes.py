@@ -1,4 +1,4 @@
-"""A copy of the project with something changed: a line of code reruns what depends on it, and a sixth model is a line."""
+"""A copy of the project with a line changed: it reruns what depends on it, and a sixth model is one line."""
 
 import re
 import shutil
@@ -13,8 +13,8 @@ RIDGE = '    Model("ridge", "(vi) ridge", "#CC79A7", "P", lambda l1, l2, fusion:
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of all that the workflow needs, the compiled solver included."""
-    folder = tmp_path / "project"
+    """A copy of all that the workflow needs, compiled solver included, in a folder whose name a shell could read."""
+    folder = tmp_path / "a {project} $(touch hit) 'of' two; touch hit"
     for part in ("fusedlr", "workflow", "paper"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Snakefile", folder)
@@ -35,10 +35,10 @@ def planned(output):
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "old", "new", "rules"), [
     ("study/scores.py", "margins > 0", "margins >= 0", {"evaluate", "collect"}),
-    ("study/fitting.py", "standardize=False", "standardize=True", {"grid", "evaluate", "collect"}),
+    ("study/fitting.py", "fuse_intercepts=True", "fuse_intercepts=False", {"grid", "evaluate", "collect"}),
     ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
     ("newton/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
-    ("study/claims.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
+    ("study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
     ("summary.py", "import", "import re, ", set()),
 ])
 def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project, tmp_path, module, old, new, rules):
@@ -51,9 +51,10 @@ def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project,
 
 @pytest.mark.slow
 def test_a_sixth_model_is_one_line_of_the_table(study, project, tmp_path):
+    """To the report, in a project whose folder has an odd name."""
     change(project / "fusedlr/study/models.py", "_TABLE = (\n", "_TABLE = (\n" + RIDGE)
     made = tmp_path / "made"
-    done = study(made, "results/report.html", project=project, models="fused_elastic_net,elastic_net,ridge",
+    done = study(made, project=project, models="fused_elastic_net,elastic_net,ridge",
                  config=["cases=[d]"], cores=2)
     assert done.returncode == 0, done.stdout
     scores = pd.read_csv(made / "results/scores.csv")
@@ -62,3 +63,8 @@ def test_a_sixth_model_is_one_line_of_the_table(study, project, tmp_path):
     assert scores["l2"][0] > 0
     assert "ridge" in set(pd.read_csv(made / "results/comparisons.csv")["other"])
     assert "(vi) ridge" in (made / "results/report.html").read_text(encoding="utf-8")
+    assert not list(tmp_path.rglob("hit"))
+    (made / "results/verdicts.csv").unlink()
+    again = study(made, "--dry-run", project=project, models="fused_elastic_net,elastic_net,ridge",
+                  config=["cases=[d]"])
+    assert "claims" in planned(again.stdout), "a deleted table is made again though the report is there"

@@ -16,7 +16,8 @@ from fusedlr.study.scores import COLUMNS
 def results(folder):
     """Contents of all result files but logs and measured times."""
     files = [path for path in sorted((folder / "results").rglob("*")) if path.is_file() and "logs" not in path.parts]
-    return {str(path.relative_to(folder)): scores_without_times(path) if path.parent.name in ("results", "scores")
+    return {str(path.relative_to(folder)): scores_without_times(path)
+            if path.parent.name in ("results", "scores", "readings")
             else path.read_bytes() for path in files if not path.name.endswith(".seconds.csv")}
 
 
@@ -66,6 +67,24 @@ def test_a_killed_run_goes_on_to_the_same_bytes(finished, study, start_study, tm
     done = study(tmp_path, "results/scores.csv")
     assert done.returncode == 0, done.stdout
     assert results(tmp_path) == results(finished)
+
+
+def test_a_second_run_in_the_same_folder_is_refused(study, start_study, tmp_path):
+    """Also where the first was killed: its lock ends with it."""
+    process = start_study(tmp_path, "results/scores.csv")
+    while not list(tmp_path.glob("results/data/*/1.npz")) and process.poll() is None:
+        time.sleep(0.05)
+    second = study(tmp_path, "results/scores.csv", config=["sizes=[50]"])
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert second.returncode != 0
+    assert "another run is at work in" in second.stdout
+    assert study(tmp_path, "results/data/d/1.npz", "results/data/h/1.npz").returncode == 0
+
+
+def test_a_whole_number_may_be_written_with_an_exponent(study, tmp_path):
+    planned = jobs(study(tmp_path, "results/scores.csv", "--dry-run", config=["instances=1e1", "groups=0"]).stdout)
+    assert planned["simulate"] == 20
 
 
 def test_nothing_is_left_to_do_after_a_run(finished, study):
@@ -119,7 +138,8 @@ def test_adaboost_is_one_more_model(copy, study):
 def test_the_default_config_is_the_paper(study, tmp_path):
     done = study(tmp_path, "--dry-run", config=["cases=[a,b,c,d,e,f,g,h]", "instances=20", "sizes=[25,50,100,200,400]"])
     planned = jobs(done.stdout)
-    assert (planned["simulate"], planned["grid"], planned["evaluate"]) == (160, 160, 8)
+    # 160 of the paper, and 120 of the experiment on groups.
+    assert (planned["simulate"], planned["grid"], planned["evaluate"]) == (280, 280, 14)
 
 
 @pytest.mark.parametrize(("setting", "sentence"), [
@@ -130,6 +150,9 @@ def test_the_default_config_is_the_paper(study, tmp_path):
     ("sizes=[401]", "config.sizes[0]: 401 is greater than the maximum of 400"),
     ("models=[forest]", "config.models[0]: 'forest' is not one of"),
     ("noise=loud", "config.noise: 'loud' is not one of"),
+    ("tol=nan", "config.tol: nan is not a finite number"),
+    ("sizes=[two]", "config.sizes"),
+    ("instances=2.5", "config.instances: 2.5 is not of type 'integer'"),
     ("colour=red", "config: Additional properties are not allowed ('colour' was unexpected)"),
 ])
 def test_bad_config_is_refused_in_a_sentence_before_any_job(study, tmp_path, setting, sentence):

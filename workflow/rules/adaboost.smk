@@ -12,5 +12,5 @@ rule adaboost:
         minsplit=20,
         sources=sources("adaboost.py"),
     shell:
-        'python3 "$SCRIPTS/adaboost.py" {wildcards.case} {wildcards.instance} {input} {output.margins} {output.seconds}'
-        " --seed {params.seed} --sizes {params.sizes} --minsplit {params.minsplit} > {log} 2>&1"
+        'python3 "$SCRIPTS/adaboost.py" {wildcards.case} {wildcards.instance} {input:q} {output.margins:q}'
+        " {output.seconds:q} --seed {params.seed} --sizes {params.sizes} --minsplit {params.minsplit} > {log:q} 2>&1"

@@ -1,16 +1,16 @@
 rule figure:
     input:
-        "results/scores.csv",
+        lambda wildcards: expand("results/{table}.csv", table=FIGURES[wildcards.figure].tables),
     output:
         pdf="results/figures/{figure}.pdf",
-        png="results/figures/{figure}.png",
+        png=report("results/figures/{figure}.png", category="Figures"),
         table="results/figures/{figure}.csv",
     log:
         "results/logs/figure/{figure}.log",
     params:
         sources=sources("figure.py"),
     shell:
-        'python3 "$SCRIPTS/figure.py" {wildcards.figure} {input} {output.pdf} > {log} 2>&1'
+        'python3 "$SCRIPTS/figure.py" {wildcards.figure} {output.pdf:q} {input:q} > {log:q} 2>&1'
 
 
 rule newton_step:
@@ -21,22 +21,26 @@ rule newton_step:
     params:
         sources=sources("newton_step.py"),
     shell:
-        'python3 "$SCRIPTS/newton_step.py" {output} > {log} 2>&1'
+        'python3 "$SCRIPTS/newton_step.py" {output:q} > {log:q} 2>&1'
 
 
 rule claims:
     input:
         scores="results/scores.csv",
+        readings="results/readings.csv",
         timing="results/newton_step.csv",
+        groups="results/groups.csv",
     output:
-        claims="results/claims.csv",
+        claims=report("results/claims.csv", category="Claims"),
+        verdicts=report("results/verdicts.csv", category="Claims"),
         comparisons="results/comparisons.csv",
     log:
         "results/logs/claims.log",
     params:
         sources=sources("claims.py"),
     shell:
-        'python3 "$SCRIPTS/claims.py" {input.scores} {input.timing} {output.claims} {output.comparisons} > {log} 2>&1'
+        'python3 "$SCRIPTS/claims.py" {input.scores:q} {input.readings:q} {input.timing:q} {input.groups:q}'
+        " {output.claims:q} {output.verdicts:q} {output.comparisons:q} > {log:q} 2>&1"
 
 
 rule scale:
@@ -50,7 +54,7 @@ rule scale:
         group=slurm_group(),
         sources=sources("scale.py"),
     shell:
-        'python3 "$SCRIPTS/scale.py" {input} {output} --group {params.group} > {log} 2>&1'
+        'python3 "$SCRIPTS/scale.py" {input:q} {output:q} --group {params.group} > {log:q} 2>&1'
 
 
 rule agreement:
@@ -63,7 +67,7 @@ rule agreement:
     params:
         sources=sources("agreement.py"),
     shell:
-        'python3 "$SCRIPTS/agreement.py" {output} {input} > {log} 2>&1'
+        'python3 "$SCRIPTS/agreement.py" {output:q} {input:q} > {log:q} 2>&1'
 
 
 rule provenance:
@@ -78,13 +82,12 @@ rule provenance:
         config=json.dumps(config, sort_keys=True),
         sources=sources("provenance.py"),
     shell:
-        'python3 "$SCRIPTS/provenance.py" {input.scores} {output} --config {params.config:q} --boosted {input.boosted} > {log} 2>&1'
+        'python3 "$SCRIPTS/provenance.py" {input.scores:q} {output:q} --config {params.config:q}'
+        " --boosted {input.boosted:q} > {log:q} 2>&1"
 
 
 rule report:
     input:
-        template=HOME / "paper/report.html",
-        printed=HOME / "paper/print.tex",
         tables=expand("results/{table}.csv", table=TABLES),
         provenance="results/provenance.json",
         figures=expand("results/figures/{figure}.{suffix}", figure=FIGURES, suffix=["pdf", "png"]),
@@ -93,20 +96,27 @@ rule report:
     log:
         "results/logs/report.log",
     params:
+        words=contents("paper/report.html", "paper/print.tex", "paper/print.lua"),
         sources=sources("report.py"),
     shell:
-        'python3 "$SCRIPTS/report.py" {input.template} results {output} > {log} 2>&1'
+        'python3 "$SCRIPTS/report.py" "$PAPER/report.html" results {output:q} > {log:q} 2>&1'
 
 
 rule compare:
     input:
-        ours="results/scores.csv",
-        published=HOME / "paper/published/scores.csv",
+        "results/scores.csv",
     output:
         "results/compared_with_published.txt",
     log:
         "results/logs/compare.log",
     params:
+        published=contents(*comparable("paper/published/scores.csv")),
         sources=sources("compare.py"),
     shell:
-        'python3 "$SCRIPTS/compare.py" {input.ours} {input.published} {output} > {log} 2>&1'
+        'python3 "$SCRIPTS/compare.py" {input:q} "$PAPER/published/scores.csv" {output:q} > {log:q} 2>&1'
+
+
+rule groups:
+    input:
+        "results/groups.csv",
+        "results/figures/claim12.png",

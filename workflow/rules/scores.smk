@@ -8,32 +8,40 @@ rule grid:
     log:
         "results/logs/grid/{case}/{instance}.log",
     params:
-        sizes=SIZES,
+        sizes=lambda wildcards: sizes_of(wildcards.case),
         tol=config["tol"],
         sources=sources("grid.py"),
     shell:
-        'python3 "$SCRIPTS/grid.py" {input} {output.fits} {output.choices} {output.seconds}'
-        " --sizes {params.sizes} --tol {params.tol} > {log} 2>&1"
+        'python3 "$SCRIPTS/grid.py" {input:q} {output.fits:q} {output.choices:q} {output.seconds:q}'
+        " --sizes {params.sizes} --tol {params.tol} > {log:q} 2>&1"
 
 
 rule evaluate:
     input:
-        data=instances_of("results/data/{{case}}/{instance}.npz"),
-        fits=instances_of("results/grid/{{case}}/{instance}.npz"),
-        beside=instances_of("results/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]),
-        margins=instances_of("results/{model}/{{case}}/{instance}.npz", model=FOREIGN),
-        margins_beside=instances_of("results/{model}/{{case}}/{instance}.seconds.csv", model=FOREIGN),
+        data=lambda wildcards: instances_of("results/data/{case}/{instance}.npz", wildcards.case),
+        fits=lambda wildcards: instances_of("results/grid/{case}/{instance}.npz", wildcards.case),
+        beside=lambda wildcards: instances_of(
+            "results/grid/{case}/{instance}{suffix}", wildcards.case, suffix=[".csv", ".seconds.csv"]
+        ),
+        margins=lambda wildcards: instances_of(
+            "results/{model}/{case}/{instance}.npz", wildcards.case, model=foreign_of(wildcards.case)
+        ),
+        margins_beside=lambda wildcards: instances_of(
+            "results/{model}/{case}/{instance}.seconds.csv", wildcards.case, model=foreign_of(wildcards.case)
+        ),
     output:
-        "results/scores/{case}.csv",
+        scores="results/scores/{case}.csv",
+        readings="results/readings/{case}.csv",
     log:
         "results/logs/evaluate/{case}.log",
     params:
         models=MODELS,
-        foreign=FOREIGN,
+        foreign=lambda wildcards: foreign_of(wildcards.case),
         sources=sources("evaluate.py"),
     shell:
-        'python3 "$SCRIPTS/evaluate.py" {wildcards.case} {output} --data {input.data} --fits {input.fits}'
-        " --foreign {params.foreign} --margins {input.margins} --models {params.models} > {log} 2>&1"
+        'python3 "$SCRIPTS/evaluate.py" {wildcards.case} {output.scores:q} {output.readings:q}'
+        " --data {input.data:q} --fits {input.fits:q} --foreign {params.foreign} --margins {input.margins:q}"
+        " --models {params.models} > {log:q} 2>&1"
 
 
 rule collect:
@@ -46,4 +54,23 @@ rule collect:
     params:
         sources=sources("collect.py"),
     shell:
-        'python3 "$SCRIPTS/collect.py" {output} {input} > {log} 2>&1'
+        'python3 "$SCRIPTS/collect.py" {output:q} {input:q} > {log:q} 2>&1'
+
+
+use rule collect as collect_readings with:
+    input:
+        expand("results/readings/{case}.csv", case=CASES),
+    output:
+        "results/readings.csv",
+    log:
+        "results/logs/collect_readings.log",
+
+
+# The experiment on larger groups of correlated features: models of both kinds in one table, empty in a preview.
+use rule collect as collect_groups with:
+    input:
+        expand("results/{kind}/{case}.csv", kind=["scores", "readings"], case=GROUP_CASES),
+    output:
+        "results/groups.csv",
+    log:
+        "results/logs/collect_groups.log",

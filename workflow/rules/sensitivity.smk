@@ -1,39 +1,43 @@
 # The same steps under readings that the paper leaves open, on a few instances; none in a preview.
 
 
-use rule simulate as simulate_other_noise with:
+use rule simulate as simulate_otherwise with:
     output:
-        "results/sensitivity/data/{case}/{instance}.npz",
+        "results/sensitivity/{reading}/data/{case}/{instance}.npz",
     log:
-        "results/logs/simulate_other_noise/{case}/{instance}.log",
+        "results/logs/simulate_otherwise/{reading}/{case}/{instance}.log",
     params:
         seed=config["seed"],
-        noise="variance" if config["noise"] == "sd" else "sd",
+        noise=lambda wildcards: other_noise() if wildcards.reading == "noise" else config["noise"],
+        copying=lambda wildcards: "after" if wildcards.reading == "copying" else "before",
         sources=sources("simulate.py"),
 
 
-use rule grid as grid_other_noise with:
+use rule grid as grid_otherwise with:
     input:
-        "results/sensitivity/data/{case}/{instance}.npz",
+        "results/sensitivity/{reading}/data/{case}/{instance}.npz",
     output:
-        fits="results/sensitivity/grid/{case}/{instance}.npz",
-        choices="results/sensitivity/grid/{case}/{instance}.csv",
-        seconds="results/sensitivity/grid/{case}/{instance}.seconds.csv",
+        fits="results/sensitivity/{reading}/grid/{case}/{instance}.npz",
+        choices="results/sensitivity/{reading}/grid/{case}/{instance}.csv",
+        seconds="results/sensitivity/{reading}/grid/{case}/{instance}.seconds.csv",
     log:
-        "results/logs/grid_other_noise/{case}/{instance}.log",
+        "results/logs/grid_otherwise/{reading}/{case}/{instance}.log",
 
 
-use rule evaluate as evaluate_other_noise with:
+use rule evaluate as evaluate_otherwise with:
     input:
-        data=few_instances_of("results/sensitivity/data/{{case}}/{instance}.npz"),
-        fits=few_instances_of("results/sensitivity/grid/{{case}}/{instance}.npz"),
-        beside=few_instances_of("results/sensitivity/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]),
+        data=few_instances_of("results/sensitivity/{{reading}}/data/{{case}}/{instance}.npz"),
+        fits=few_instances_of("results/sensitivity/{{reading}}/grid/{{case}}/{instance}.npz"),
+        beside=few_instances_of(
+            "results/sensitivity/{{reading}}/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]
+        ),
         margins=[],
         margins_beside=[],
     output:
-        "results/sensitivity/scores/{case}.csv",
+        scores="results/sensitivity/{reading}/scores/{case}.csv",
+        readings="results/sensitivity/{reading}/readings/{case}.csv",
     log:
-        "results/logs/evaluate_other_noise/{case}.log",
+        "results/logs/evaluate_otherwise/{reading}/{case}.log",
     params:
         models=MODELS,
         foreign=[],
@@ -66,13 +70,17 @@ rule separable:
         tol=config["tol"],
         sources=sources("separable.py"),
     shell:
-        'python3 "$SCRIPTS/separable.py" {output} {input} --sizes {params.sizes} --tol {params.tol} > {log} 2>&1'
+        'python3 "$SCRIPTS/separable.py" {output:q} {input:q} --sizes {params.sizes} --tol {params.tol} > {log:q} 2>&1'
 
 
 rule sensitivity:
     input:
         scores="results/scores.csv",
-        noise=expand("results/sensitivity/scores/{case}.csv", case=OTHER_NOISE_CASES),
+        readings="results/readings.csv",
+        claims="results/claims.csv",
+        verdicts="results/verdicts.csv",
+        noise=expand("results/sensitivity/noise/scores/{case}.csv", case=COPIED_CASES),
+        copying=expand("results/sensitivity/copying/scores/{case}.csv", case=COPIED_CASES),
         separable=["results/sensitivity/separable.csv"] if FEW_INSTANCES and "unpenalized" in MODELS else [],
         boosted=few_instances_of("results/sensitivity/adaboost/{case}/{instance}.npz", case=SMALL_BAG_CASES),
         data=few_instances_of("results/data/{case}/{instance}.npz", case=SMALL_BAG_CASES),
@@ -83,5 +91,6 @@ rule sensitivity:
     params:
         sources=sources("sensitivity.py"),
     shell:
-        'python3 "$SCRIPTS/sensitivity.py" {input.scores} {output} --noise {input.noise} --separable {input.separable}'
-        " --boosted {input.boosted} --data {input.data} > {log} 2>&1"
+        'python3 "$SCRIPTS/sensitivity.py" {input.scores:q} {input.readings:q} {input.claims:q} {input.verdicts:q}'
+        " {output:q} --noise {input.noise:q} --copying {input.copying:q} --separable {input.separable:q}"
+        " --boosted {input.boosted:q} --data {input.data:q} > {log:q} 2>&1"

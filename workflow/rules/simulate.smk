@@ -6,7 +6,8 @@ rule simulate:
     params:
         seed=config["seed"],
         noise=config["noise"],
+        copying="before",
         sources=sources("simulate.py"),
     shell:
-        'python3 "$SCRIPTS/simulate.py" {wildcards.case} {wildcards.instance} {output}'
-        " --seed {params.seed} --noise {params.noise} > {log} 2>&1"
+        'python3 "$SCRIPTS/simulate.py" {wildcards.case} {wildcards.instance} {output:q}'
+        " --seed {params.seed} --noise {params.noise} --copying {params.copying} > {log:q} 2>&1"

@@ -2,7 +2,7 @@
 
 import argparse
 
-from fusedlr.study.files import read_table, replacing
+from fusedlr.study.files import read_scores, read_table, replacing
 from fusedlr.study.published import compare_scores
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -12,4 +12,4 @@ parser.add_argument("output", help="text file to write")
 args = parser.parse_args()
 
 with replacing(args.output) as temporary:
-    temporary.write_text(compare_scores(read_table(args.ours), read_table(args.published)))
+    temporary.write_text(compare_scores(read_scores(args.ours), read_table(args.published)))

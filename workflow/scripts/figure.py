@@ -9,8 +9,8 @@ from fusedlr.study.files import read_table
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("name", choices=FIGURES)
-parser.add_argument("scores", help="scores.csv")
 parser.add_argument("pdf", help="pdf file to write; png and csv go beside it")
+parser.add_argument("tables", nargs="+", help="csv files that it is drawn from")
 args = parser.parse_args()
 
-save(args.name, read_table(args.scores), Path(args.pdf).with_suffix(""))
+save(args.name, [read_table(path) for path in args.tables], Path(args.pdf).with_suffix(""))

@@ -11,7 +11,8 @@ from fusedlr.study.models import points
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("data", help="npz file of the instance")
-parser.add_argument("fits", help="npz file to write: params (sizes, models, 101, 4), validation_error (sizes, points)")
+parser.add_argument("fits", help="npz file to write: params (sizes, models, 101, 4), chosen points (sizes, models, 4), "
+                    "validation_error (sizes, points, 4)")
 parser.add_argument("choices", help="csv file to write: chosen penalties by size and model")
 parser.add_argument("seconds", help="csv file to write: CPU seconds by size")
 parser.add_argument("--sizes", type=int, nargs="+", required=True)
@@ -28,6 +29,7 @@ write_table(args.seconds, pd.DataFrame({"size": args.sizes, "seconds": [round(fi
 write_table(args.choices, choices[["size", *choices.columns[:-1]]])
 write_arrays(args.fits, {
     "params": np.stack([fit.params for fit in fits]),
+    "chosen": np.stack([fit.chosen for fit in fits]),
     "validation_error": np.stack([fit.validation_error for fit in fits]),
     "points": points(),
     "sizes": np.array(args.sizes),

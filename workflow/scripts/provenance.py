@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from fusedlr.study.files import read_arrays, read_table, replacing
+from fusedlr.study.files import read_arrays, read_scores, replacing
 from fusedlr.study.provenance import provenance
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -14,6 +14,6 @@ parser.add_argument("--boosted", nargs="?", help="npz file of AdaBoost")
 args = parser.parse_args()
 
 boosted = str(read_arrays(args.boosted)["settings"]) if args.boosted else None
-found = provenance(json.loads(args.config), read_table(args.scores), boosted)
+found = provenance(json.loads(args.config), read_scores(args.scores), boosted)
 with replacing(args.output) as temporary:
     temporary.write_text(json.dumps(found, indent=1) + "\n")

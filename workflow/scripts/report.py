@@ -1,23 +1,26 @@
 """Build the report: one page of html, and a pdf where pandoc and LaTeX are installed."""
 
 import argparse
+import os
 import subprocess
 from pathlib import Path
 
 from fusedlr.study.files import replacing
-from fusedlr.study.report import for_print, render
+from fusedlr.study.report import TITLE, for_print, render
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("template", type=Path)
+parser.add_argument("template", type=Path, help="paper/report.html of the project")
 parser.add_argument("results", type=Path, help="folder with the results")
 parser.add_argument("page", type=Path, help="html file to write; the pdf goes beside it")
 args = parser.parse_args()
 
-template = args.template.read_text(encoding="utf-8")
+template, paper = args.template.read_text(encoding="utf-8"), args.template.parent
+home = os.path.relpath(paper.parent, args.page.parent)
 with replacing(args.page) as page:
-    page.write_text(render(template, args.results), encoding="utf-8")
+    page.write_text(render(template, args.results, home=home), encoding="utf-8")
 
-settings = ["--include-in-header", str(args.template.with_name("print.tex")), "--pdf-engine", "pdflatex"]
+settings = ["--include-in-header", str(paper / "print.tex"), "--lua-filter", str(paper / "print.lua"), "--pdf-engine",
+            "pdflatex", "--metadata", f"title={TITLE}"]
 try:
     with replacing(args.page.with_suffix(".pdf")) as pdf:
         subprocess.run(["pandoc", "--from", "html", "--to", "pdf", *settings, "--output", str(pdf)],

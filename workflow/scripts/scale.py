@@ -2,7 +2,7 @@
 
 import argparse
 
-from fusedlr.study.files import read_table, write_table
+from fusedlr.study.files import read_scores, write_table
 from fusedlr.study.scale import recorded, simulate_cluster
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -14,7 +14,7 @@ parser.add_argument("--cores", type=int, default=2, help="cores of a node")
 parser.add_argument("--group", type=int, required=True, help="instances in one Slurm job")
 args = parser.parse_args()
 
-durations = recorded(read_table(args.scores))
+durations = recorded(read_scores(args.scores))
 table = simulate_cluster(durations, 8 * args.instances, args.nodes, args.cores, group=args.group)
 write_table(args.scale, table)
 print(f"recorded seconds: {durations.groupby('rule')['seconds'].agg(['size', 'median', 'max']).round(1).to_string()}\n")

@@ -3,7 +3,7 @@
 import argparse
 
 from fusedlr.study.files import write_arrays
-from fusedlr.study.simulate import NOISE, simulate
+from fusedlr.study.simulate import COPYING, NOISE, simulate
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("case")
@@ -11,6 +11,7 @@ parser.add_argument("instance", type=int)
 parser.add_argument("output", help="npz file to write")
 parser.add_argument("--seed", type=int, required=True)
 parser.add_argument("--noise", choices=NOISE, default="sd")
+parser.add_argument("--copying", choices=COPYING, default="before")
 args = parser.parse_args()
 
-write_arrays(args.output, simulate(args.case, args.instance, args.seed, args.noise))
+write_arrays(args.output, simulate(args.case, args.instance, args.seed, args.noise, args.copying))
