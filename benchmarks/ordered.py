@@ -1,6 +1,7 @@
 """Ordered outcomes on rows left out, beside OrderedModel of statsmodels and R's ordinalNet.
 
-``python -m benchmarks.ordered`` prints the table: anes96 of statsmodels in five outer folds; each method is tuned on the other four by a cross-validation of its own.
+``python -m benchmarks.ordered`` prints the table: anes96 of statsmodels in five outer folds; each method is tuned on
+the other four by a cross-validation of its own.
 ordinalNet is left out where R does not have it.
 """
 

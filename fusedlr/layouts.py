@@ -6,7 +6,8 @@ refit, r resamples, g points of a grid, f folds, c columns of scores.
 
 from __future__ import annotations
 
-from .fields import FLAG, LABEL, NAME, NONE, NUMBER, SHARE, TEXT, WHOLE, either, finite, listed, named, position, record, row, word
+from .fields import (FLAG, LABEL, NAME, NONE, NUMBER, SHARE, TEXT, WHOLE, either, finite, listed, named, position,
+                     record, row, word)
 from .storage import Array, Layout
 
 __all__ = ["LAYOUTS"]
@@ -58,7 +59,8 @@ RESULTS = Layout(
         "method": word("newton", "admm"),
         "tol": SHARE,
         "kept": record({"gap": NUMBER, "df_effective": finite(0), "nobs": WHOLE, "_row_weight": finite(0),
-                        "nobs_per_task": _BY_TASK, "positives": _BY_TASK, "llf_per_task": _BY_TASK, "llnull_per_task": _BY_TASK,
+                        "nobs_per_task": _BY_TASK, "positives": _BY_TASK, "llf_per_task": _BY_TASK,
+                        "llnull_per_task": _BY_TASK,
                         "llf": NUMBER, "llnull": NUMBER}),
     },
     arrays={**MODEL.arrays, "params": Array(("1+d", "t"))})

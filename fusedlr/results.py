@@ -206,7 +206,8 @@ class FusedLogitResults(Fit):
         """
         return refit(self, cov_type)
 
-    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int | None = None, progress: bool = True) -> BootstrapResults:
+    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int | None = None,
+                  progress: bool = True) -> BootstrapResults:
         """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
 
         Parameters

@@ -345,7 +345,8 @@ def _fold_labels(model, folds, seed):
 def _given_folds(data, folds):
     labels = np.asarray(checks.listed("folds", folds))
     if labels.shape != (data.n_rows,):
-        raise ValueError(f"folds must be a number or one fold for each of {data.n_rows} rows, found {checks.shown(folds)}")
+        raise ValueError(f"folds must be a number or one fold for each of {data.n_rows} rows, found "
+                         f"{checks.shown(folds)}")
     if pd.isna(labels).any():
         raise ValueError("folds must name a fold for every row, found missing values")
     names, labels = np.unique(labels, return_inverse=True)

@@ -13,7 +13,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = ("fusedlr", "tests", "workflow", "benchmarks", "docs", "paper", ".github", ".ci")
 TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", ".yml", ".cff", ".sh", ".tex", ""}
 
-# Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no circle forms.
+# Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no
+# circle forms.
 FLOORS = (
     {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
     {"inputs", "objective", "formula", "layouts", "storage"},
@@ -165,6 +166,13 @@ def test_functions_fit_on_a_screen():
     assert [(lines, where) for lines, where in functions if lines > 45] == []
     package = sorted(lines for lines, where in functions if where.startswith("fusedlr/"))
     assert package[int(0.9 * len(package))] <= 12
+
+
+def test_modules_stay_small():
+    limits = {".py": 400, ".pyx": 400, ".hpp": 500, ".cpp": 500}
+    files = [path for path in PACKAGE.rglob("*") if path.suffix in limits and path.name != "_newton.cpp"]
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {name: length for name, length in lengths.items() if length > limits[Path(name).suffix]} == {}
 
 
 @pytest.mark.parametrize(("what", "pattern"), [

@@ -44,7 +44,8 @@ class Setting:
 
     @property
     def lists(self):
-        return {"l1": [self.l1 * 0.5, self.l1, self.l1 * 3], "l2": [self.l2], "fusion": [self.fusion * 0.3, self.fusion * 2],
+        return {"l1": [self.l1 * 0.5, self.l1, self.l1 * 3], "l2": [self.l2],
+                "fusion": [self.fusion * 0.3, self.fusion * 2],
                 "tol": 1e-13}
 
     def cv(self, **choice):
@@ -74,7 +75,8 @@ BASE = setting()
 # ---- paths: every one ends in numbers -------------------------------------------------------------------------------
 
 def of_fit(res):
-    whole = {name: getattr(res, name) for name in ("llf", "llnull", "deviance", "prsquared", "aic", "bic", "df", "df_model",
+    whole = {name: getattr(res, name)
+             for name in ("llf", "llnull", "deviance", "prsquared", "aic", "bic", "df", "df_model",
                                                    "objective", "df_resid")}
     return {"params": res.params, "nobs_per_task": res.nobs_per_task, "positives": res.positives,
             "llf_per_task": res.llf_per_task, "summary_frame": by_place(res.summary_frame()), **whole}
@@ -107,7 +109,8 @@ def select(metric):
 def cv(**choice):
     def path(s):
         found = s.cv(**choice)
-        columns = [name for name in ("mean", "se", "logloss", "error", "auc", "df", "aic", "bic") if name in found.table]
+        columns = [name for name in ("mean", "se", "logloss", "error", "auc", "df", "aic", "bic")
+                   if name in found.table]
         return {"best": found.best, "chosen": found.chosen, "params": found.results.params,
                 **{name: found.table[name] for name in columns}}
 
@@ -117,7 +120,8 @@ def cv(**choice):
 def refit(cov_type):
     def path(s):
         found = s.fit().refit(cov_type)
-        return {"params": found.params, "bse": found.bse.fillna(0.0), "llf": found.llf, "aic": found.aic, "bic": found.bic}
+        return {"params": found.params, "bse": found.bse.fillna(0.0), "llf": found.llf, "aic": found.aic,
+                "bic": found.bic}
 
     return path
 
@@ -127,7 +131,8 @@ def bootstrap(s):
     interval = found.conf_int(0.5)
     spread = pd.DataFrame(np.std(found.samples, axis=0, ddof=1), s.model().exog_names, s.model().endog_names)
     pd.testing.assert_frame_equal(found.bse, spread)
-    return {"bse": found.bse, "lower": interval.xs("lower", axis=1, level=1), "upper": interval.xs("upper", axis=1, level=1),
+    return {"bse": found.bse, "lower": interval.xs("lower", axis=1, level=1),
+            "upper": interval.xs("upper", axis=1, level=1),
             "selected": found.selection_frequency}
 
 
@@ -219,12 +224,15 @@ def summary(s):
 
 
 PATHS = {
-    "fit": fit, "admm": fit_by_admm, "grid": grid, "select by error": select("error"), "select by logloss": select("logloss"),
-    "cv by logloss": cv(), "cv by error": cv(metric="error"), "cv by auc": cv(metric="auc"), "cv by 1se": cv(rule="1se"),
+    "fit": fit, "admm": fit_by_admm, "grid": grid, "select by error": select("error"),
+    "select by logloss": select("logloss"),
+    "cv by logloss": cv(), "cv by error": cv(metric="error"), "cv by auc": cv(metric="auc"),
+    "cv by 1se": cv(rule="1se"),
     "cv by aic": cv(by="aic"), "cv by bic": cv(by="bic"),
     "refit": refit("nonrobust"), "refit by clusters": refit("cluster"), "bootstrap": bootstrap, "predict": predict,
     "save and load": saved, "save and load others": saved_others, "predictions of a refit": refitted_predictions,
-    "ordered": ordered, "survival": survival, "with_rows": with_rows, "calibration plot": calibration_plot, "feature path plot": path_plot,
+    "ordered": ordered, "survival": survival, "with_rows": with_rows, "calibration plot": calibration_plot,
+    "feature path plot": path_plot,
     "coefficient map": coef_plot, "cv plot": cv_plot, "selection plot": selection_plot, "summary": summary,
 }
 DRAWS = {"bootstrap", "selection plot"}
@@ -240,7 +248,8 @@ def compare(found, expected, absolute=2e-7):
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         other = found[name].reindex_like(value) if isinstance(value, (pd.Series, pd.DataFrame)) else found[name]
-        np.testing.assert_allclose(np.asarray(other, dtype=float), np.asarray(value, dtype=float), rtol=2e-6, atol=absolute,
+        np.testing.assert_allclose(np.asarray(other, dtype=float), np.asarray(value, dtype=float), rtol=2e-6,
+                                   atol=absolute,
                                    err_msg=name)
 
 
@@ -356,8 +365,10 @@ def test_standardizing_is_scaling_by_hand(path, expected, tmp_path):
 @pytest.mark.parametrize("path", sorted(PATHS.keys() - {"feature path plot"}))
 def test_other_names_change_names_only(path, expected, tmp_path):
     other = {name: f"{name} $1" for name in (*FEATURES, *TASKS)}
-    changed = rowwise(BASE, lambda table, weights: table if isinstance(table, pd.Series) else table.rename(columns=other))
-    found = {name: value.rename(index={new: old for old, new in other.items()}) if isinstance(value, (pd.Series, pd.DataFrame))
+    changed = rowwise(BASE, lambda table, weights:
+                      table if isinstance(table, pd.Series) else table.rename(columns=other))
+    found = {name: value.rename(index={new: old for old, new in other.items()})
+             if isinstance(value, (pd.Series, pd.DataFrame))
              else value for name, value in numbers(path, changed, tmp_path).items()}
     found = {name: value.rename(columns={new: old for old, new in other.items()}) if isinstance(value, pd.DataFrame)
              else value for name, value in found.items()}

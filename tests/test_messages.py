@@ -28,7 +28,8 @@ CALLS = {
     "levels": lambda: FusedLogit(pd.Series(pd.Categorical(np.arange(30) % 3)), X),
     "labels of the fit": lambda: FusedLogit(Y, X).fit(l1=1.0, fusion=0.5).score(X, Y + 4),
     "names of columns": lambda: FusedLogit(Y, pd.DataFrame(X, columns=np.array([4, 4]))),
-    "penalty by name": lambda: FusedLogit(Y, pd.DataFrame(X, columns=np.array([4, 5]))).fit(l1=pd.Series({np.int64(6): 1.0})),
+    "penalty by name": lambda: FusedLogit(Y, pd.DataFrame(X, columns=np.array([4, 5]))).fit(
+        l1=pd.Series({np.int64(6): 1.0})),
     "penalty": lambda: FusedLogit(Y, X).fit(l1=np.float64(-1.0)),
     "weights": lambda: FusedLogit(Y, X, weights=np.array([-1.0] * 30)),
 }

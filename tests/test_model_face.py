@@ -1,4 +1,4 @@
-"""The model as users of statsmodels know it: likelihood and its derivatives, missing rows, columns by name, progress."""
+"""The model as users of statsmodels know it: likelihood, derivatives, missing rows, columns by name, progress."""
 
 import inspect
 import sys

@@ -134,7 +134,7 @@ def test_several_jobs_work_inside_a_daemonic_process():
     process.join(20)
 
 
-# ---- the user's own threads -------------------------------------------------------------------------------------------
+# ---- the user's own threads -----------------------------------------------------------------------------------------
 
 def in_threads(calls):
     """What each call returns, all of them started at the same moment in threads of their own."""

@@ -33,7 +33,8 @@ def made_up(coefs, tasks="chain", **history):
     Y = pd.DataFrame((rng.random((60, t)) < 0.5).astype(float), columns=[f"visit {k}" for k in range(t)])
     params = np.vstack([np.linspace(-0.5, 0.5, t), coefs])
     solution = Solution(params, 1.0, 0.0, "optimal", 5, history)
-    return FusedLogitResults(FusedLogit(Y, X, tasks=tasks, standardize=False, fuse_intercepts=True), solution, {"l1": 1.0, "l2": 0.0, "fusion": 1.0},
+    return FusedLogitResults(FusedLogit(Y, X, tasks=tasks, standardize=False, fuse_intercepts=True), solution,
+                             {"l1": 1.0, "l2": 0.0, "fusion": 1.0},
                              "admm" if history else "newton")
 
 

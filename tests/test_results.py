@@ -32,7 +32,8 @@ def res(model):
 def handmade(params, tasks="chain"):
     """A result with coefficients of our choice."""
     solution = Solution(np.array(params, dtype=float), 0.0, 0.0, "optimal", 1, {})
-    return FusedLogitResults(FusedLogit(Y, X, tasks=tasks, standardize=False, fuse_intercepts=True), solution, {"l1": 1.0, "l2": 0.1, "fusion": 1.0})
+    return FusedLogitResults(FusedLogit(Y, X, tasks=tasks, standardize=False, fuse_intercepts=True), solution,
+                             {"l1": 1.0, "l2": 0.1, "fusion": 1.0})
 
 
 TIED = [[0.0, 0.0, 1.0, 0.0], [2.0, 2.0, 2.0, 1.0], [0.0, 0.0, 3.0, 3.0], [0.0, 0.0, 0.0, 0.0]]

@@ -12,7 +12,8 @@ import pandas as pd
 from .. import checks
 from .names import by_name, check_index
 
-__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty", "read_weights"]
+__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty",
+           "read_weights"]
 
 
 def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:

@@ -178,7 +178,8 @@ def _events(event, index):
 def _breaks(breaks, times):
     """Ends of the intervals with 0 in front; from a number of them, at quantiles of the times of events."""
     if isinstance(breaks, Integral) and not isinstance(breaks, bool):
-        count = checks.whole("breaks", breaks, 1, len(times.time), way_out="it is a number of intervals, or the ends of the intervals")
+        count = checks.whole("breaks", breaks, 1, len(times.time),
+                             way_out="it is a number of intervals, or the ends of the intervals")
         # As many events after the last interval as in each: one up to the last event could have no survivors.
         places = np.arange(1, count + 1) / (count + 1)
         breaks = np.unique(np.quantile(times.time[times.event], places, method="inverted_cdf"))
