@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOLDERS = ("fusedlr", "tests", "workflow", "benchmarks", "docs", "paper", ".github", ".ci")
+FOLDERS = ("fusedlr", "tests", "workflow", "benchmarks", "docs", "paper", "R-package", ".github", ".ci")
 TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", ".yml", ".cff", ".sh", ".tex", ""}
 
 # Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no

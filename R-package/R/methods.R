@@ -141,7 +141,17 @@ nobs.fusedlr <- function(object, ...) sum(rowSums(object$problem$weights > 0) > 
 logLik.fusedlr <- function(object, which = 1L, ...) {
   problem <- object$problem
   losses <- log_losses(problem, linear_predictor(problem, solver_params(object, which)))
-  structure(-sum(losses), df = effective_df(object, which), nobs = sum(row_weights(problem)), class = "logLik")
+  found <- if (problem$outcome$kind == "cumulative") level_likelihood(object, which) else -sum(losses)
+  structure(found, df = effective_df(object, which), nobs = sum(row_weights(problem)), class = "logLik")
+}
+
+# Cumulative tasks overlap, so that their likelihoods do not add up: that of the levels themselves.
+level_likelihood <- function(object, which) {
+  problem <- object$problem
+  chances <- suppressWarnings(level_probabilities(object, fitted.fusedlr(object, which)))
+  level <- 1L + rowSums(problem$signs > 0 & problem$weights > 0)
+  times <- row_weights(problem)
+  sum((times * log(chances[cbind(seq_along(level), level)]))[times > 0])
 }
 
 # Distinct values fitted; the ridge shrinks them, and with H the information in them and R the ridge on them they

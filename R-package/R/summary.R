@@ -85,8 +85,6 @@ print.summary.fusedlr <- function(x, digits = 4L, ...) {
   cat("logLik ", format(as.numeric(x$logLik), nsmall = 2L, digits = 6L), " (df ",
       format(attr(x$logLik, "df"), digits = 4L), "), AIC ",
       format(stats::AIC(x$logLik), digits = 6L), ", BIC ", format(stats::BIC(x$logLik), digits = 6L), "\n", sep = "")
-  if (x$problem$outcome$kind == "cumulative")
-    cat("logLik adds dependent thresholds: it is no likelihood of the ordered outcome\n")
   cat("\n")
   print(x$tasks, digits = digits)
   cat("\n")

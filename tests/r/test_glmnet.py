@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fusedlr import FusedLogit
 from fusedlr.objective import Data, Penalty
 from fusedlr.optimality import certify
 from fusedlr.r import RWarning, glmnet, session
@@ -90,3 +91,15 @@ def test_settings_of_glmnet_are_left_as_they_were():
 def test_a_penalty_that_glmnet_cannot_express_is_refused(fit, values, word):
     with pytest.raises(ValueError, match=word):
         fit(reference_data(), Penalty.from_values(*values, 6))
+
+
+@pytest.mark.parametrize("seed, l1, l2", [(0, 1, 0.5), (1, 0.2, 0), (2, 3, 1), (3, 0.05, 0.01), (4, 1, 0), (5, 0, 1)])
+def test_coefficients_come_within_three_times_the_root_of_tol_and_exact_fits_within_1e_6(seed, l1, l2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 5) if seed % 2 else (150, 30))
+    linear = X[:, :1] - X[:, 1:2] * rng.normal(size=3)
+    model = FusedLogit((rng.random(linear.shape) < 1 / (1 + np.exp(-linear))).astype(float), X, standardize=False)
+    theirs = glmnet.elastic_net(model.data, Penalty.from_values(l1, l2, 0, X.shape[1]))
+    for tol, near in [(1e-6, 3e-3), (1e-8, 3e-4), (1e-10, 3e-5), (None, 1e-6)]:
+        ours = model.fit(l1=l1, l2=l2, fusion=0, tol=tol).solution.params
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=near)

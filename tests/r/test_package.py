@@ -1,6 +1,7 @@
 """The R package on the same core: it builds, passes its own tests and stops at Ctrl-C."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,15 @@ def test_the_package_passes_its_own_tests_without_testthat(library, tmp_path):
                           env={**os.environ, "R_LIBS": str(library), "R_LIBS_SITE": str(tmp_path)})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert done.stdout.count(": ok") > 40
+
+
+def test_the_page_for_users_of_r_prints_what_it_shows(library):
+    page = (ROOT / "docs" / "r.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```R\n(.*?)```\n\n```text\n(.*?)```", page, flags=re.DOTALL)
+    assert shown
+    for code, expected in shown:
+        out = run(["Rscript", "-e", code], R_LIBS=str(library))
+        assert [line.rstrip() for line in out.splitlines()] == expected.splitlines()
 
 
 LONG_FIT = """

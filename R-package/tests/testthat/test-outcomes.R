@@ -34,6 +34,8 @@ test_that("probabilities of a cumulative fit are put in order with a warning tha
   days <- ozone()
   fit <- fusedlr(class ~ Wind + Temp, days, l1 = 0.5, fusion = 1, kind = "cumulative")
   expect_equal(unname(predict(fit, type = "levels")[, 1]), unname(1 - predict(fit, type = "response")[, 1]))
+  chances <- predict(fit, type = "levels")
+  expect_equal(as.numeric(logLik(fit)), sum(log(chances[cbind(seq_len(nrow(days)), as.integer(days$class))])))
   crossing <- fusedlr:::level_probabilities
   yes <- rbind(c(0.9, 0.5, 0.1), c(0.5, 0.7, 0.2))
   found <- expect_warning(crossing(fit, yes), "1 of 2 rows", class = "fusedlr_crossing")
