@@ -183,7 +183,7 @@ class Described:
 
     def penalty_limits(self) -> PenaltyLimits:
         """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal."""
-        return penalty_limits(self.problem)
+        return penalty_limits(self.problem.centred())
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ A grid may be content with a relative duality gap of 1e-6, where the fourth digi
 coefficient, and now and then a zero or a tie, is not yet that of the optimum. What is
 printed should be the optimum's. So a fit that is reported (a single fit without a
 ``tol`` of the user's own, a point taken from a grid or a cross-validation, a resample
-of the bootstrap) goes on until the gap is at the level of rounding, 1e-13, or no step
+of the bootstrap) goes on until the gap is at the level of rounding, 1e-15, or no step
 lowers it any more. Near the optimum a step more or less squares the error, so this
 costs a few steps. The fit counts as optimal if its gap is at most 1e-8.
 """
@@ -21,7 +21,7 @@ from .problem import Problem
 
 __all__ = ["ACCEPTED", "solve_exactly"]
 
-_AIM = 1e-13
+_AIM = 1e-15
 ACCEPTED = 1e-8
 
 

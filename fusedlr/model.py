@@ -15,7 +15,7 @@ from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, S
 from .grid import Grid
 from .inputs import (MISSING, alike, check_index, constant, read_endog, read_exog, read_factors, read_offset,
                      read_weights)
-from .newton import solve_newton
+from .newton import column_scales, solve_newton
 from .objective import Data
 from .problem import Problem
 from .results import FusedLogitResults
@@ -117,7 +117,7 @@ class FusedLogit(Built):
         self.has_offset, self.n_dropped = offset is not None, design.n_rows - len(design.X)
         X = design.X
         Y, weights, offset, self.index = _kept_rows(design.kept, Y, weights, offset, index)
-        self.scale = _scale(X, weights.max(axis=1)) if self.standardize else np.ones(X.shape[1])
+        self.scale = _scale(X, weights) if self.standardize else np.ones(X.shape[1])
         if self.standardize:
             X /= self.scale  # in place: the model's own copy
         self.problem = Problem.build(Data.from_arrays(X, Y, weights, offset),
@@ -261,12 +261,8 @@ def _task_graph(tasks, names):
 
 def _scale(X, weights):
     """Standard deviation of each column over the rows that count, shape (d,); 1 where a column does not vary."""
-    scale = np.empty(X.shape[1])
-    for j, column in enumerate(X.T):
-        mean = weights @ column / weights.sum()
-        scale[j] = np.sqrt(weights @ (column - mean) ** 2 / weights.sum())
-    # A constant column has the rounding error of its mean, not 0.
-    return np.where(scale > 1e-13 * np.maximum(X.max(axis=0), -X.min(axis=0)), scale, 1.0)
+    scale = column_scales(X, weights)
+    return np.where(scale > 0, scale, 1.0)
 
 
 def _warn_alike(X, names):

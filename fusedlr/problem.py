@@ -68,6 +68,16 @@ class Problem:
         penalty = Penalty.from_values(l1, l2, fusion, self.data.n_features, self.penalty_factors)
         return replace(penalty, fusion=penalty.fusion * self.fusion_factors)
 
+    def centred(self) -> Problem:
+        """The same problem with features around their means, where free intercepts make up for it; else itself.
+
+        Limits of penalties are the same for both, and those of features far from zero are found here.
+        """
+        if self.fuse_intercepts:
+            return self
+        times = self.data.row_weights
+        return replace(self, data=replace(self.data, X=self.data.X - times @ self.data.X / times.sum()))
+
     def rows(self, rows: np.ndarray) -> Problem:
         """The same problem on some of the rows, in the order given; a row may come more than once."""
         return replace(self, data=self.data.rows(rows))

@@ -69,6 +69,7 @@ def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
     dict of ndarray
         l1, l2 and fusion.
     """
+    problem = problem.centred()
     data, top = problem.data, l1_limit(problem)
     l1 = top * np.geomspace(1.0, 1e-3 if data.n_rows > data.n_features else 1e-2, 10) if top else np.zeros(1)
     l2 = _mean_curvature(problem) * np.array([0.0, 0.03, 0.3])
