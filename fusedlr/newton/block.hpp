@@ -37,14 +37,25 @@ class Block {
   }
 
   // The same where it has the signs and ties of b; else false.
-  bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) {
+  bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) const {
+    if (fusion == 0 || !has_patterns()) return false;
+    Pattern pattern;
+    set_pattern(pattern, h, l1, fusion, b);
+    return keep(pattern, h, q, l1, to);
+  }
+
+  // Patterns of blocks that can be tried again and again: those of chains whose length is known when compiling.
+  using Pattern = ChainPattern<(T > 1 ? T : 1)>;
+  bool has_patterns() const { return T > 1 && graph_.chain; }
+  void set_pattern(Pattern &pattern, const double *h, double l1, double fusion, const double *b) const {
     if constexpr (T > 1) {
-      if (fusion == 0 || !graph_.chain) return false;
       double nu[T] = {};
       edge_limits(fusion, nu);
-      std::copy(b, b + T, to);
-      return chain_keep_pattern<T>(h, q, l1, nu, to);
+      pattern.set(h, l1, nu, b);
     }
+  }
+  bool keep(const Pattern &pattern, const double *h, const double *q, double l1, double *to) const {
+    if constexpr (T > 1) return pattern.keep(h, q, l1, to);
     return false;
   }
 

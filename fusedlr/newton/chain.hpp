@@ -72,39 +72,53 @@ void chain_prox(int tasks, const double *h, const double *q, double l1, const do
   for (int k = t - 2; k >= 0; k--) b[k] = std::min(std::max(b[k + 1], lowest[k]), highest[k]);
 }
 
-// The minimiser with the signs and ties that b has on entry, if it has them still: a few operations without branches.
-// Otherwise false, and b is left as it is. nu has T entries, the last one 0.
+// Signs and ties of a block, and what follows from them as long as its curvatures and penalties stay: enough to find
+// the minimiser that has them in a few operations, without branches or divisions. nu has T entries, the last one 0.
 template <int T>
-bool chain_keep_pattern(const double *h, const double *q, double l1, const double *nu, double *b) {
-  double sign[T], jump[T], tie[T], rest[T], sum[T], value[T];
-  int last[T];
-  for (int k = 0; k < T; k++) {
-    const double next = k + 1 < T ? b[k + 1] : 0.0;
-    sign[k] = (b[k] > 0) - (b[k] < 0);
-    jump[k] = k + 1 < T ? (b[k] > next) - (b[k] < next) : 0;
-    tie[k] = k + 1 < T && b[k] == next;
-    rest[k] = q[k] - l1 * sign[k] - nu[k] * jump[k];
-    sum[k] = h[k];
+class ChainPattern {
+ public:
+  void set(const double *h, double l1, const double *nu, const double *b) {
+    double sum[T];
+    for (int k = 0; k < T; k++) {
+      const double next = k + 1 < T ? b[k + 1] : 0.0;
+      sign_[k] = (b[k] > 0) - (b[k] < 0);
+      jump_[k] = k + 1 < T ? (b[k] > next) - (b[k] < next) : 0;
+      tie_[k] = k + 1 < T && b[k] == next;
+      pull_[k] = l1 * sign_[k] + nu[k] * jump_[k];
+      room_[k] = sign_[k] == 0 ? l1 : (tie_[k] != 0 ? 0.0 : 1e300);
+      low_[k] = nu[k] * (jump_[k] - tie_[k]);
+      high_[k] = nu[k] * (jump_[k] + tie_[k]);
+      sum[k] = h[k];
+    }
+    for (int k = T - 1; k > 0; k--) pull_[k] -= nu[k - 1] * jump_[k - 1];
+    for (int k = 1; k < T; k++) sum[k] += tie_[k - 1] * sum[k - 1];
+    inverse_[T - 1] = 1 / sum[T - 1];
+    for (int k = T - 2; k >= 0; k--) inverse_[k] = tie_[k] != 0 ? inverse_[k + 1] : 1 / sum[k];
+    for (int k = 0; k < T; k++) inverse_[k] *= sign_[k] != 0;
   }
-  for (int k = 1; k < T; k++) {
-    rest[k] += nu[k - 1] * jump[k - 1] + tie[k - 1] * rest[k - 1];
-    sum[k] += tie[k - 1] * sum[k - 1];
+
+  // The minimiser, if it has these signs and ties; else false.
+  bool keep(const double *h, const double *q, double l1, double *value) const {
+    double sum[T];
+    for (int k = 0; k < T; k++) sum[k] = q[k] - pull_[k];
+    for (int k = 1; k < T; k++) sum[k] += tie_[k - 1] * sum[k - 1];
+    for (int k = T - 2; k >= 0; k--) sum[k] = tie_[k] != 0 ? sum[k + 1] : sum[k];
+    for (int k = 0; k < T; k++) value[k] = sum[k] * inverse_[k];
+    bool kept = true;
+    double least = 0, most = 0;
+    for (int k = 0; k < T; k++) {
+      const double slope = q[k] - h[k] * value[k] - l1 * sign_[k];
+      least = std::max(least + slope - room_[k], low_[k]);
+      most = std::min(most + slope + room_[k], high_[k]);
+      kept &= least <= most;
+      kept &= (value[k] * sign_[k] > 0) | (sign_[k] == 0);
+      if (k + 1 < T) kept &= ((value[k] - value[k + 1]) * jump_[k] > 0) | (tie_[k] != 0);
+    }
+    return kept;
   }
-  last[T - 1] = T - 1;
-  for (int k = T - 2; k >= 0; k--) last[k] = tie[k] != 0 ? last[k + 1] : k;
-  for (int k = 0; k < T; k++) rest[k] /= sum[k];
-  for (int k = 0; k < T; k++) value[k] = sign[k] != 0 ? rest[last[k]] : 0.0;
-  bool kept = true;
-  double low = 0, high = 0;
-  for (int k = 0; k < T; k++) {
-    const double slope = q[k] - h[k] * value[k] - l1 * sign[k];
-    const double room = sign[k] == 0 ? l1 : (tie[k] != 0 ? 0.0 : 1e300);
-    low = std::max(low + slope - room, nu[k] * (jump[k] - tie[k]));
-    high = std::min(high + slope + room, nu[k] * (jump[k] + tie[k]));
-    kept &= low <= high;
-    kept &= (value[k] * sign[k] > 0) | (sign[k] == 0);
-    if (k + 1 < T) kept &= ((value[k] - value[k + 1]) * jump[k] > 0) | (tie[k] != 0);
-  }
-  if (kept) std::copy(value, value + T, b);
-  return kept;
-}
+
+ private:
+  double pull_[T];     // of the penalties on each task
+  double inverse_[T];  // of the curvature of the group of each task; 0 where it stays at zero
+  double tie_[T], sign_[T], jump_[T], room_[T], low_[T], high_[T];
+};

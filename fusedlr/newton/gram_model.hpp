@@ -81,6 +81,17 @@ class GramModel {
       if (step[k] != 0) add_scaled(count, growth_[k] * step[k], gram(k, c), state.row(k));
   }
 
+  // The same for four blocks, tasks() numbers each: the state is read and written a quarter as often.
+  void spread_four(const int *c, const double *steps, Table &state) const {
+    const int count = padded(set_.size()), t = data_.tasks();
+    for (int k = 0; k < t; k++) {
+      const double *x[4] = {gram(k, c[0]), gram(k, c[1]), gram(k, c[2]), gram(k, c[3])};
+      double by[4];
+      for (int j = 0; j < 4; j++) by[j] = growth_[k] * steps[j * t + k];
+      add_scaled(count, by, 1, x, state.row(k));
+    }
+  }
+
   // The loss of the model, up to a constant, is a sum over features.
   double loss(const Table &) const { return 0; }
   void add_loss(int c, const double *b, const Table &state, double &value) const {

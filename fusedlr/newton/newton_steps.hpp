@@ -40,6 +40,12 @@ class NewtonSteps {
     restart();
   }
 
+  // Objective at coefficients in the caller's units, where the descent then stands.
+  double objective_at(const double *params) {
+    start(params);
+    return data_.evaluate(state.now) + penalties_.total(state.params);
+  }
+
   // Forgets what depends on the units of the columns, which have changed, and starts from the caller's coefficients.
   void change_units(const double *params) {
     set_.clear();
@@ -67,7 +73,7 @@ class NewtonSteps {
   End descend(const Settings &settings) {
     data_.evaluate(state.now);
     fit_far_intercepts();
-    polish_intercepts();
+    polish_intercepts(settings.tolerance);
     double value = state.now.loss + penalties_.total(state.params), fall = std::numeric_limits<double>::infinity();
     double least = std::numeric_limits<double>::infinity();
     bool force = false;
@@ -89,7 +95,7 @@ class NewtonSteps {
       const bool moved = line_search();
       force = !moved;
       if (!moved && fresh) return OUT_OF_STEPS;
-      if (moved) polish_intercepts();
+      if (moved) polish_intercepts(settings.tolerance);
       value = state.now.loss + penalties_.total(state.params);
       fall = objective - value;
     }
@@ -179,51 +185,60 @@ class NewtonSteps {
             act(data_.signs.row(k)[i], data_.weights.row(k)[i], state.now.linear.row(k)[i]);
   }
 
-  // Newton steps on a common shift of the intercepts of each component, until their slopes sum to rounding.
-  void polish_intercepts() {
+  // Newton steps on the intercepts alone, ties and all, until their slopes are balanced: the gap depends on these to
+  // first order, on everything that carries a ridge only to second.
+  void polish_intercepts(double tolerance) {
     if (!penalties_.is_free(0)) return;
-    const int count = penalties_.components(0);
-    std::vector<double> slope(count), curvature(count);
+    Scratch<T, 3> scratch(tasks());
+    double *h = scratch.get(), *q = h + tasks(), *to = q + tasks(), *b = state.params.row(0);
+    const double enough = 1e-2 * tolerance * std::max(state.now.loss, 1e-3 * null_loss_);
     for (int round = 0; round < 4; round++) {
-      std::fill(slope.begin(), slope.end(), 0.0);
-      std::fill(curvature.begin(), curvature.end(), 0.0);
+      double size = 1, miss = 0, longest = 0;
       for (int k = 0; k < tasks(); k++) {
         Vec first{}, second{};
         for (int i = 0; i < data_.vectors(); i++) {
           first += as_vec(state.now.first.row(k))[i];
           second += as_vec(state.now.second.row(k))[i];
         }
-        slope[penalties_.component(0, k)] += total(first);
-        curvature[penalties_.component(0, k)] += total(second);
+        h[k] = total(second) + least_curvature();
+        q[k] = h[k] * b[k] - total(first);
+        size = std::max(size, std::fabs(b[k]));
       }
-      double largest = 0;
-      for (const double s : slope) largest = std::max(largest, std::fabs(s));
-      if (largest <= 1e-12 * (1 + state.now.loss) || !shift_intercepts(slope, curvature)) break;
+      block_.prox(h, q, 0.0, penalties_.fusion[0], to);
+      for (int k = 0; k < tasks(); k++) {
+        miss = std::max(miss, std::fabs(h[k] * (to[k] - b[k])));
+        longest = std::max(longest, std::fabs(to[k] - b[k]));
+      }
+      if (miss * size <= enough && miss <= 1e-2 * tolerance * weakest_tie()) break;
+      for (int k = 0; k < tasks() && longest > 1; k++) to[k] = b[k] + (to[k] - b[k]) / longest;
+      if (!move_intercepts(to)) break;
     }
   }
 
-  bool shift_intercepts(const std::vector<double> &slope, const std::vector<double> &curvature) {
-    std::vector<double> &shift = shift_;
-    shift.resize(tasks());
-    for (int k = 0; k < tasks(); k++) {
-      const int c = penalties_.component(0, k);
-      shift[k] = curvature[c] > 0 ? std::max(-1.0, std::min(1.0, -slope[c] / curvature[c])) : 0.0;
-    }
-    return try_shift(shift);
+  // The least force that any edge of the intercepts can carry.
+  double weakest_tie() const {
+    double least = std::numeric_limits<double>::infinity();
+    if (penalties_.fusion[0] > 0)
+      for (const Edge &e : block_.edges()) least = std::min(least, penalties_.fusion[0] * e.weight);
+    return least;
   }
 
-  // Shifts the intercepts if that does not make loss and fusion worse.
   bool try_shift(const std::vector<double> &shift) {
     Scratch<T, 1> to(tasks());
+    for (int k = 0; k < tasks(); k++) to.get()[k] = state.params[k] + shift[k];
+    return move_intercepts(to.get());
+  }
+
+  // Takes new intercepts if they do not make loss and fusion worse.
+  bool move_intercepts(const double *to) {
     for (int k = 0; k < tasks(); k++) {
-      to.get()[k] = state.params[k] + shift[k];
-      const Vec by = spread(shift[k]);
+      const Vec by = spread(to[k] - state.params[k]);
       for (int i = 0; i < data_.vectors(); i++)
         as_vec(state.next.linear.row(k))[i] = as_vec(state.now.linear.row(k))[i] + by;
     }
-    const double before = penalties_.value(0, state.params.row(0)), after = penalties_.value(0, to.get());
-    if (!(data_.evaluate(state.next) + (after - before) <= state.now.loss)) return false;
-    std::copy(to.get(), to.get() + tasks(), state.params.row(0));
+    const double before = penalties_.value(0, state.params.row(0)), after = penalties_.value(0, to);
+    if (!(data_.evaluate(state.next) + (after - before) <= state.now.loss * (1 + 1e-14))) return false;
+    std::copy(to, to + tasks(), state.params.row(0));
     state.now.swap(state.next);
     return true;
   }
@@ -240,7 +255,8 @@ class NewtonSteps {
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || is_active(a))) set_.add(a);
     add_violators();
-    by_rows_ = set_.size() > std::min(loose ? std::max(2 * data_.rows, SMALL_GRAM) : data_.rows, gram_.largest());
+    const int most = loose ? std::max(2 * data_.rows, SMALL_GRAM) : data_.rows + data_.rows / 4;
+    by_rows_ = set_.size() > std::min(most, gram_.largest());
     if (by_rows_) {
       gram_.forget();
       rows_.prepare(least_curvature());
@@ -357,7 +373,6 @@ class NewtonSteps {
   bool by_rows_ = false;
   int passes_ = 0;  // left in the budget of this solve
   double null_loss_ = 0;
-  std::vector<double> shift_;
   std::vector<int> moved_;  // features and by how much, see start and collect_change
   std::vector<double> moves_;
   std::vector<std::pair<double, int>> violators_;

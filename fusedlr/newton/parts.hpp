@@ -15,4 +15,5 @@
 #include "newton_steps.hpp"
 #include "separation.hpp"
 #include "separable.hpp"
+#include "memory.hpp"
 #include "solver.hpp"

@@ -35,6 +35,8 @@ class RowModel {
 
   void spread(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
 
+  void spread_four(const int *, const double *, Table &) const {}
+
   // The loss of the model, up to a constant, is a sum over rows.
   void add_loss(int, const double *, const Table &, double &) const {}
   double loss(const Table &change) const {

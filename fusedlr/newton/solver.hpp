@@ -44,23 +44,28 @@ class NewtonSolver final : public Solver {
 
   void start(const double *params) override { steps_.start(params); }
 
+  // From the best solution so far, or from there by a move that is known from neighbours on a grid, if that is better.
   void start_from_best(const double *solutions) override {
     if (memory_.empty()) return;
-    std::size_t best = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < memory_.size(); i++) {
-      const Parts &m = memory_[i];
-      const double value = m.loss + point_.l1 * m.l1 + point_.l2 * m.l2 + point_.fusion * m.fusion;
-      if (value < least) {
-        least = value;
-        best = i;
-      }
+    const std::size_t count = steps_.state.params.size(), best = memory_.best(point_);
+    const double *from = solutions + best * count;
+    start_.assign(from, from + count);
+    const auto moves = memory_.moves(point_, best);
+    double least = moves.empty() ? 0.0 : steps_.objective_at(from);
+    for (const Memory::Move &move : moves) {
+      guess_.resize(count);
+      for (std::size_t i = 0; i < count; i++)
+        guess_[i] = from[i] + (solutions[move.to * count + i] - solutions[move.from * count + i]);
+      const double value = steps_.objective_at(guess_.data());
+      if (!(value < least)) continue;
+      least = value;
+      start_.swap(guess_);
     }
-    start(solutions + best * steps_.state.params.size());
+    start(start_.data());
   }
 
   void remember() override {
-    Parts parts{steps_.state.now.loss, 0, 0, 0};
+    Memory::Parts parts{steps_.state.now.loss, 0, 0, 0};
     for (int a = 0; a < data_.features; a++) {
       const double *b = steps_.state.params.row(a);
       double size = 0, square = 0;
@@ -73,7 +78,7 @@ class NewtonSolver final : public Solver {
       parts.l2 += factors_[a] / (scale * scale) * 0.5 * square;
       if (a > 0 || fusion_factors_[0] > 0) parts.fusion += fusion_factors_[a] / scale * block_.variation(b);
     }
-    memory_.push_back(parts);
+    memory_.add(point_, parts);
   }
 
   void forget() override { memory_.clear(); }
@@ -97,14 +102,6 @@ class NewtonSolver final : public Solver {
   }
 
  private:
-  // The loss of a remembered solution and what each penalty of 1 would add to it.
-  struct Parts {
-    double loss, l1, l2, fusion;
-  };
-  struct Point {
-    double l1, l2, fusion;
-  };
-
   // Centres columns far from zero where intercepts are free of fusion.
   void choose_units(double intercept_fusion) {
     std::vector<double> params(steps_.state.params.size());
@@ -127,8 +124,9 @@ class NewtonSolver final : public Solver {
   NewtonSteps<T> steps_;
   SeparableRule<T> rule_;
   std::vector<double> factors_, fusion_factors_;
-  Point point_{0, 0, 0};
-  std::vector<Parts> memory_;
+  Memory::Point point_{0, 0, 0};
+  Memory memory_;
+  std::vector<double> start_, guess_;
 };
 
 Solver *make(const Problem &problem) {

@@ -36,13 +36,8 @@ class Sweeps {
     bool all = true;
     kept_ = 0;
     for (int pass = 0; pass < MOST_PASSES && passes > 0; pass++, passes--) {
-      double size = 0;
-      if (all) {
-        for (int c = 0; c < set_.size(); c++) size += update_block(c);
-        list_active(false);
-      } else {
-        for (const int c : active_) size += update_block(c);
-      }
+      const double size = update_blocks(all ? everyone_ : active_);
+      if (all) list_active(false);
       if (pass == 0) first = std::max(first, size);
       if (size <= 1e-2 * first || size <= smallest) {
         if (all || static_cast<int>(active_.size()) == set_.size()) return true;
@@ -73,15 +68,65 @@ class Sweeps {
   void start() {
     for (const int a : set_.members) std::copy(at_.params.row(a), at_.params.row(a) + tasks(), at_.trial.row(a));
     model_.start_sweeps();
+    set_patterns();
+    everyone_.resize(set_.size());
+    for (int c = 0; c < set_.size(); c++) everyone_[c] = c;
   }
 
-  // Minimises the model over one block; returns the curvature-weighted square of the step.
+  // What follows from the signs and ties of every block.
+  void set_patterns() {
+    patterned_ = block_.has_patterns() && penalties_.is_fused();
+    if (!patterned_) return;
+    patterns_.resize(set_.size());
+    Scratch<T, 1> h(tasks());
+    for (int c = 0; c < set_.size(); c++) {
+      const int a = set_.members[c];
+      for (int k = 0; k < tasks(); k++) h.get()[k] = model_.diagonal(c, k) + penalties_.l2[a];
+      block_.set_pattern(patterns_[c], h.get(), penalties_.l1[a], penalties_.fusion[a], at_.trial.row(a));
+    }
+  }
+
+  double update_blocks(const std::vector<int> &which) {
+    double size = 0;
+    std::size_t i = 0;
+    if constexpr (Model::direct)
+      for (; i + 4 <= which.size(); i += 4) size += update_four(&which[i]);
+    for (; i < which.size(); i++) size += update_block(which[i]);
+    return size;
+  }
+
+  // Four blocks in turn: each sees the steps of those before it through single entries of the Gram matrices, and all
+  // four steps are carried into the slopes together.
+  double update_four(const int *c) {
+    const int t = tasks();
+    Scratch<T, 4> scratch(t);
+    double *steps = scratch.get(), size = 0;
+    for (int j = 0; j < 4; j++) {
+      double *step = steps + j * t;
+      model_.slopes(c[j], step);
+      for (int i = 0; i < j; i++)
+        for (int k = 0; k < t; k++) step[k] += model_.entry(k, c[i], c[j]) * steps[i * t + k];
+      size += move_block(c[j], step);
+    }
+    if (size > 0) model_.spread_four(c, steps, model_.state());
+    return size;
+  }
+
   double update_block(int c) {
-    Scratch<T, 3> scratch(tasks());
-    double *h = scratch.get(), *q = h + tasks(), *step = q + tasks();
+    Scratch<T, 1> step(tasks());
+    model_.slopes(c, step.get());
+    const double size = move_block(c, step.get());
+    if (size > 0) model_.spread(c, step.get(), model_.state());
+    return size;
+  }
+
+  // Minimises the model over one block; returns the curvature-weighted square of the step. On entry `step` holds the
+  // slopes of the model, on return the step.
+  double move_block(int c, double *step) {
+    Scratch<T, 2> scratch(tasks());
+    double *h = scratch.get(), *q = h + tasks();
     const int a = set_.members[c];
     double *b = at_.trial.row(a);
-    model_.slopes(c, step);
     bool zero = true;
     for (int k = 0; k < tasks(); k++) {
       const double curvature = model_.diagonal(c, k);
@@ -90,8 +135,14 @@ class Sweeps {
       zero &= b[k] == 0;
     }
     const double l1 = penalties_.l1[a], fusion = penalties_.fusion[a];
-    if (zero && block_.is_zero(q, l1, fusion)) return 0;
-    if (zero || !block_.keep_pattern(h, q, l1, fusion, b, step)) block_.prox(h, q, l1, fusion, step);
+    if (zero && block_.is_zero(q, l1, fusion)) {
+      std::fill(step, step + tasks(), 0.0);
+      return 0;
+    }
+    if (zero || !patterned_ || !block_.keep(patterns_[c], h, q, l1, step)) {
+      block_.prox(h, q, l1, fusion, step);
+      if (patterned_) block_.set_pattern(patterns_[c], h, l1, fusion, step);
+    }
     double size = 0;
     for (int k = 0; k < tasks(); k++) {
       const double by = step[k] - b[k];
@@ -99,7 +150,6 @@ class Sweeps {
       step[k] = by;
       size += h[k] * by * by;
     }
-    if (size > 0) model_.spread(c, step, model_.state());
     return size;
   }
 
@@ -142,6 +192,7 @@ class Sweeps {
       std::copy(from, from + tasks(), at_.trial.row(set_.members[c]));
     }
     model_.state().copy(mixed_state_);
+    set_patterns();
   }
 
   void gather(double *out) const {
@@ -342,9 +393,12 @@ class Sweeps {
   Model &model_;
   Pause &pause_;
   double least_ = 0;
-  int *passes_ = nullptr;    // left in the budget of this solve; conjugate gradients and systems of equations count too
-  std::vector<int> active_;  // positions of the non-zero features in the working set
-  Groups groups_;            // of their coefficients
+  int *passes_ = nullptr;  // left in the budget of this solve; conjugate gradients and systems of equations count too
+  std::vector<int> everyone_;  // positions in the working set
+  std::vector<int> active_;    // positions of the non-zero features in the working set
+  std::vector<typename Block<T>::Pattern> patterns_;
+  bool patterned_ = false;
+  Groups groups_;  // of their coefficients
   NormalEquations equations_;
 
   int kept_ = 0;
