@@ -70,8 +70,8 @@ report <- function(name, what) {
     for (run in 1:5) seconds[run] <- system.time(params <- fit())[["user.self"]]
     ties <- sum(params[-1, -1] == params[-1, -3] & params[-1, -1] != 0)
     lines <- length(as.character(attr(fit, "srcref"))) - 2L
-    cat(sprintf("| %s %s | %s | %d | %.3f | %.6f | %d of 6 |\n", name, packageVersion(name), what, lines, median(seconds),
-                objective(unname(params)), ties))
+    cat(sprintf("| %s %s | %s | %d | %.3f | %.6f | %d of 6 |\n", name, packageVersion(name), what, lines,
+                median(seconds), objective(unname(params)), ties))
 }
 
 cat("| package | objective | lines | seconds | our objective there | exact ties |\n|---|---|---|---|---|---|\n")

@@ -175,6 +175,13 @@ def test_modules_stay_small():
     assert {name: length for name, length in lengths.items() if length > limits[Path(name).suffix]} == {}
 
 
+def test_lines_fit_in_120_columns():
+    code = [path for path in texts() if path.suffix in (".py", ".pyx", ".hpp", ".cpp", ".smk", ".R")]
+    assert [f"{name_of(path)}:{number}" for path in code
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+            if len(line) > 120] == []
+
+
 @pytest.mark.parametrize(("what", "pattern"), [
     ("path of one machine", r"(?<![\w.$}])/(home|root|tmp|work|Users)/[\w.]"),
     ("unfinished mark", r"\b(TO[D]O|FIX[M]E|X[X]X)\b"),

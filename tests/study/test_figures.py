@@ -34,6 +34,7 @@ def test_every_claim_has_a_figure():
     assert {figure.claim for figure in FIGURES.values()} == set(range(13))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_a_pdf_a_png_and_a_table(tmp_path, make_scores, save, name):
     save(name, make_scores(instances=2), tmp_path / name)
@@ -67,6 +68,7 @@ def test_one_model_alone_has_every_figure(tmp_path, make_scores, save, model, na
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_same_scores_give_the_same_files(tmp_path, make_scores, save):
     preview = make_scores(instances=1)
     for folder in ("one", "two"):
