@@ -1,5 +1,10 @@
 """How closely fits without fusion agree with R's glmnet, which solves the same problem there."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from fusedlr.newton import solve_newton
@@ -18,7 +23,7 @@ TOL = 1e-13
 COLUMNS = ["case", "size", "l1", "l2", "max_coef_difference", "objective_difference", "gap"]
 
 
-def compare_fits(data):
+def compare_fits(data: Mapping[str, Any]) -> Any:
     """Differences to glmnet for several sizes and penalties of one instance.
 
     Parameters

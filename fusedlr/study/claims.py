@@ -8,8 +8,11 @@ A verdict that hangs on the luck of twenty instances is no verdict: the instance
 replacement many times, and where less than 80 % of these draws give the same verdict it is called open.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,7 +115,8 @@ CLAIMS = [
 ]
 
 
-def judge(scores, timing=None, groups=None, resamples=RESAMPLES, seed=1, claims=None):
+def judge(scores: pd.DataFrame, timing: pd.DataFrame | None = None, groups: Any | None = None,
+          resamples: int = RESAMPLES, seed: int = 1, claims: Any = None) -> pd.DataFrame:
     """Table of the claims: what the paper says, our numbers, the tests and the verdicts.
 
     Parameters
@@ -145,7 +149,8 @@ def judge(scores, timing=None, groups=None, resamples=RESAMPLES, seed=1, claims=
     return table[["claim", "paper", "rule", "written", "numbers", "test", "by_rule", "stability", "verdict"]]
 
 
-def judge_readings(scores, others, groups=None, resamples=RESAMPLES, seed=1):
+def judge_readings(scores: pd.DataFrame, others: Any, groups: Any | None = None, resamples: int = RESAMPLES,
+                   seed: int = 1) -> pd.DataFrame:
     """Verdicts under other readings of the paper than the one that the study takes.
 
     Parameters
@@ -174,7 +179,7 @@ def judge_readings(scores, others, groups=None, resamples=RESAMPLES, seed=1):
     return pd.concat(tables, ignore_index=True)[columns]
 
 
-def stability(scores, groups, by_rule, resamples=RESAMPLES, seed=1):
+def stability(scores: pd.DataFrame, groups: Any, by_rule: Any, resamples: int = RESAMPLES, seed: int = 1) -> dict:
     """Share of resamples of the instances of each case in which a claim's verdict comes out the same.
 
     Parameters

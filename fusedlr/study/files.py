@@ -1,8 +1,12 @@
 """Result files of the study: whole or absent, the same bytes for the same numbers."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -12,7 +16,7 @@ __all__ = ["read_arrays", "read_scores", "read_table", "replacing", "write_array
 
 
 @contextlib.contextmanager
-def replacing(path):
+def replacing(path: str | Path) -> Any:
     """A temporary name beside ``path`` that takes its place only when the block ends well."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,13 +28,13 @@ def replacing(path):
         temporary.unlink(missing_ok=True)
 
 
-def write_arrays(path, arrays):
+def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
     """Write named arrays as npz."""
     with replacing(path) as temporary, open(temporary, "wb") as file:
         np.savez(file, **arrays)
 
 
-def read_arrays(path):
+def read_arrays(path: str | Path) -> Any:
     """Named arrays of an npz file as a dict; a file that cannot be read is named in the error."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -39,13 +43,13 @@ def read_arrays(path):
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
-def write_table(path, table):
+def write_table(path: str | Path, table: pd.DataFrame) -> None:
     """Write a table as csv with numbers that read back to the last bit."""
     with replacing(path) as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n")
 
 
-def read_table(path):
+def read_table(path: str | Path) -> Any:
     """A csv file as a table; a file that cannot be read is named in the error."""
     try:
         return pd.read_csv(path, float_precision="round_trip")
@@ -53,7 +57,7 @@ def read_table(path):
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
-def read_scores(path):
+def read_scores(path: str | Path) -> Any:
     """Scores, of which none is missing: every case has the same instances, sizes and models.
 
     A table that was cut short would otherwise give verdicts of its own.

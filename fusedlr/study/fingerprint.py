@@ -3,12 +3,15 @@
 What counts is read off the imports: a script, the modules of the package that it imports, what these import, and so on.
 """
 
+from __future__ import annotations
+
 import ast
 import hashlib
 import io
 import tokenize
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 __all__ = ["LEFT_OUT", "code_of", "fingerprint", "sources"]
 
@@ -18,7 +21,7 @@ LEFT_OUT = ("formula", "inference", "plots", "results", "storage", "summary")
 COMPILED = ("*.pyx", "*.hpp", "core*.cpp")
 
 
-def fingerprint(script, package):
+def fingerprint(script: Path, package: Path) -> Any:
     """Twelve hexadecimal digits that stand for the code of a script and of all that it imports from a package.
 
     Comments, docstrings and blank lines of Python files change no result and do not count.
@@ -36,7 +39,7 @@ def fingerprint(script, package):
     return digest.hexdigest()[:12]
 
 
-def sources(script, package):
+def sources(script: Path, package: Path) -> list:
     """Files that a script's result depends on: itself, then those of the package in order of their names.
 
     Parameters
@@ -58,7 +61,7 @@ def sources(script, package):
 
 
 @lru_cache(maxsize=None)
-def code_of(text):
+def code_of(text: str) -> Any:
     """The lines of a Python file without comments and docstrings; the same whichever Python reads them."""
     lines = text.splitlines()
     for (row, column), (last, end) in sorted([*_comments(text), *_docstrings(text, lines)], reverse=True):

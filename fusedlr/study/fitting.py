@@ -1,7 +1,11 @@
 """One grid of fits for each training set, and the choice of a point of it for each linear model of the table."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +47,7 @@ class SizeFit:
     seconds: float
 
 
-def build(Y, X):
+def build(Y: np.ndarray, X: np.ndarray) -> Any:
     """The paper's problem: a chain of tasks, features as they are, intercepts fused like all else.
 
     Parameters
@@ -58,7 +62,7 @@ def build(Y, X):
     return Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(Y.shape[1]), fuse_intercepts=True)
 
 
-def fit_size(data, size, tol):
+def fit_size(data: Mapping[str, Any], size: int, tol: float) -> Any:
     """Fit the grid on the first rows of an instance and choose a point for each linear model.
 
     The point with the least 0/1 error over the validation rows of all four tasks is
@@ -82,8 +86,8 @@ def fit_size(data, size, tol):
     params, found = fit_points(build(data["Y_train"][:size], data["X_train"][:size]), points(), tol=tol)
     table = pd.DataFrame({**dict(zip(("l1", "l2", "fusion"), points().T)), **found})
     wrong = _wrong_labels(params, data["Y_validation"], data["X_validation"])
-    found = [_fit(model, table, params, wrong, data) for model in fitted().values()]
-    choices, kept, chosen = zip(*found)
+    fits = [_fit(model, table, params, wrong, data) for model in fitted().values()]
+    choices, kept, chosen = zip(*fits)
     return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
                    time.process_time() - start)
 

@@ -7,9 +7,9 @@ part of the grid is fitted by a rule of its own, which writes its margins on the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ class Model:
     label: str
     color: str
     marker: str
-    allowed: Callable | None = None
+    allowed: Any = None
     role: str = ""
     status: str = ""
     by_task: bool = False
@@ -112,7 +112,7 @@ def fitted() -> dict[str, Model]:
     return {model.name: model for model in [*MODELS.values(), *others] if model.allowed}
 
 
-def as_read(scores, others, reading):
+def as_read(scores: pd.DataFrame, others: Any, reading: Any) -> Any:
     """The scores under another reading: rows of its models in the place of those they stand for.
 
     Parameters
@@ -132,11 +132,11 @@ def foreign() -> list[str]:
     return [model.name for model in MODELS.values() if not model.allowed]
 
 
-def points():
+def points() -> Any:
     """The 924 penalties of the grid, shape (924, 3): l1, l2, fusion, the last moving fastest."""
     return np.array(list(product(L1, L2, FUSION)))
 
 
-def slices():
+def slices() -> Any:
     """Positions of the grid that each model may use, by model."""
     return {model.name: np.flatnonzero(model.allowed(*points().T)) for model in fitted().values()}

@@ -4,7 +4,10 @@ The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Ho
 table.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +30,7 @@ EXACT = 50
 DECIMALS = 12
 
 
-def compare(scores):
+def compare(scores: pd.DataFrame) -> pd.DataFrame:
     """Paired differences in test error of both fused models to the others, by case and size.
 
     Returns
@@ -43,19 +46,19 @@ def compare(scores):
     return paired_table(errors, [pair for pair in pairs if set(pair) <= set(present)])
 
 
-def compare_distances(scores):
+def compare_distances(scores: pd.DataFrame) -> Any:
     """Paired differences of the elastic net to the fused elastic net in distance from the true zeros."""
     correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
     apart = wide(scores[scores["case"].isin(correlated)], "distance_zero")
     return paired_table(apart, [(FUSED[0], "elastic_net")])
 
 
-def wide(scores, column):
+def wide(scores: pd.DataFrame, column: Any) -> Any:
     """One column of the scores with a column for each model, by case, size and instance."""
     return scores.pivot(index=["case", "size", "instance"], columns="model", values=column)
 
 
-def paired_table(values, pairs):
+def paired_table(values: Any, pairs: Any) -> Any:
     """Gains of models over others, with intervals and tests.
 
     Parameters
@@ -75,7 +78,7 @@ def paired_table(values, pairs):
     return table
 
 
-def signed_rank(differences):
+def signed_rank(differences: np.ndarray) -> Any:
     """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
 
     Differences of zero are left out, and tied ones share the mean of their ranks. Up to 50 differences the p-value is
@@ -94,7 +97,7 @@ def signed_rank(differences):
     return float(min(1.0, 2 * _shares(tuple(np.sort(ranks)))[extreme]))
 
 
-def holm(p):
+def holm(p: Any) -> Any:
     """P-values corrected for their number by Holm's method."""
     p = np.asarray(p, dtype=float)
     order = np.argsort(p, kind="stable")
@@ -127,7 +130,7 @@ def _t_quantile(n):
     return stats.t.ppf(0.975, n - 1)
 
 
-def interval_of(gain):
+def interval_of(gain: Any) -> Any:
     """Mean, its 95 % t-interval (nan for a single instance), median, and how many instances they are made of."""
     n, mean = len(gain), gain.mean()
     half = _t_quantile(n) * gain.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan

@@ -1,9 +1,12 @@
 """How far a run of the study is, read off its result files."""
 
+from __future__ import annotations
+
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -32,33 +35,34 @@ class Progress:
         How many jobs run at a time.
     """
 
-    def __init__(self, parts, every=30.0, say=None, cores=1):
+    def __init__(self, parts: Any, every: Any = 30.0, say: Any = None, cores: int = 1) -> None:
         self.parts = {name: [Path(path) for path in paths] for name, paths in parts.items() if paths}
         self.every, self.say, self.cores = every, say or _say, cores
         self.over = threading.Event()
-        self.began, self.before = time.monotonic(), {}
+        self.began = time.monotonic()
+        self.before: dict = {}
 
-    def start(self):
+    def start(self) -> None:
         """Begin to count, in the background."""
         self.began, self.before = time.monotonic(), self.done()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def finish(self):
+    def finish(self) -> None:
         """Stop, and say what was done and what is missing, with the CPU time of each kind."""
         self.over.set()
         self.say(self.summary())
 
-    def done(self):
+    def done(self) -> Any:
         """Number of finished jobs, by kind."""
         return {name: sum(path.exists() for path in paths) for name, paths in self.parts.items()}
 
-    def line(self):
+    def line(self) -> Any:
         """Counts and the time left, in words."""
         done = self.done()
         counts = ", ".join(f"{name} {done[name]} of {len(paths)}" for name, paths in self.parts.items())
         return f"study: {counts}; about {_minutes(self.seconds_left(done))} left"
 
-    def seconds_left(self, done):
+    def seconds_left(self, done: Any) -> Any:
         """Seconds for the missing jobs: their work, kind by kind, at the speed so far."""
         each = {name: START + _seconds_of_a_job(name, paths) for name, paths in self.parts.items()}
         work = sum(each[name] * (done[name] - self.before.get(name, 0)) for name in self.parts)
@@ -66,7 +70,7 @@ class Progress:
         elapsed = time.monotonic() - self.began
         return missing / (work / elapsed if work >= ENOUGH else self.cores)
 
-    def summary(self):
+    def summary(self) -> Any:
         """Finished, new and missing jobs of each kind and their CPU time, in words; kinds never begun are left out."""
         done, lines = self.done(), []
         for name, paths in self.parts.items():

@@ -1,12 +1,16 @@
 """What a run was made with: versions, seeds, settings and the kind of machine."""
 
+from __future__ import annotations
+
 import json
 import os
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 from fusedlr.newton import FLOOR
 from fusedlr.study.models import FUSION, L1, L2, foreign
 from fusedlr.study.scale import recorded
@@ -17,7 +21,7 @@ __all__ = ["cpu_minutes", "provenance"]
 PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn", "snakemake")
 
 
-def provenance(config, scores=None, boosted=None):
+def provenance(config: dict, scores: pd.DataFrame | None = None, boosted: Any = None) -> Any:
     """Versions, settings and machine of a run, as values ready for JSON.
 
     Parameters
@@ -49,7 +53,7 @@ def provenance(config, scores=None, boosted=None):
     return found
 
 
-def cpu_minutes(scores):
+def cpu_minutes(scores: pd.DataFrame) -> Any:
     """CPU time by part; the linear models of a training set share one grid, which is counted once."""
     minutes = recorded(scores).groupby("rule")["seconds"].sum() / 60
     return {rule: minutes[rule] for rule in ("grid", *foreign()) if rule in minutes}

@@ -1,10 +1,14 @@
 """Recomputed scores beside the published ones, and what a run must hold to be published."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import numpy as np
 
 from fusedlr.study.claims import CLAIMS, NOT_JUDGED
@@ -25,7 +29,7 @@ CLOSE = ["bayes_risk", "distance_zero", "distance_nonzero"]
 INSTANCES = 20
 
 
-def compare_scores(ours, published):
+def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> Any:
     """How recomputed scores agree with the published ones: a sentence, then a line for each row that differs.
 
     Rows are identical if test error, validation error, chosen penalties and status are
@@ -44,7 +48,7 @@ def compare_scores(ours, published):
     return "\n".join(lines) + "\n"
 
 
-def shortcomings(results):
+def shortcomings(results: Any) -> Any:
     """What a folder of results lacks to be published, in words; an empty list where nothing is missing.
 
     Parameters
@@ -69,7 +73,7 @@ def shortcomings(results):
                     else [])
 
 
-def publish(results, target):
+def publish(results: Any, target: Any) -> None:
     """Copy the results of a whole run, with their checksums, in the place of those published before.
 
     The new folder is complete before the old one goes. Raises ValueError for a run that is not whole.
@@ -99,7 +103,7 @@ def _files(results):
             *(results / "figures" / f"{name}.{suffix}" for name in FIGURES for suffix in ("pdf", "png", "csv"))]
 
 
-def write_checksums(folder):
+def write_checksums(folder: Any) -> None:
     """Write README.md of a published folder: what it is, how to check it, and a checksum of every other file."""
     folder = Path(folder)
     made = json.loads((folder / "provenance.json").read_text())

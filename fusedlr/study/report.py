@@ -1,11 +1,14 @@
 """The report of the study: one page that carries its figures, filled in from the result files."""
 
+from __future__ import annotations
+
 import base64
 import html
 import json
 import re
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import pandas as pd
 
@@ -27,7 +30,7 @@ CODE = {"models and readings": "fusedlr/study/models.py", "cases and groups": "f
         "tests": "fusedlr/study/paired.py", "solver": "fusedlr/newton/__init__.py", "workflow": "Snakefile"}
 
 
-def render(template, results, image=None, home=".."):
+def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> Any:
     """Text of the page.
 
     Parameters
@@ -53,13 +56,13 @@ def render(template, results, image=None, home=".."):
     return Template(template).substitute(values)
 
 
-def embedded(stem):
+def embedded(stem: Any) -> Any:
     """A figure as text inside the page."""
     content = base64.b64encode(stem.with_suffix(".png").read_bytes()).decode()
     return f"data:image/png;base64,{content}"
 
 
-def for_print(template, results):
+def for_print(template: Any, results: Any) -> Any:
     """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
     text = render(template.replace("$heading", "").replace("$contents", ""), results,
                   lambda stem: Path(stem).resolve().with_suffix(".pdf"))

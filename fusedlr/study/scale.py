@@ -4,8 +4,12 @@ The jobs of one instance are simulate, then grid and adaboost at the same time. 
 it: whenever a core is free, it takes the first job that waits and whose input is there.
 """
 
+from __future__ import annotations
+
 from collections import deque
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +27,7 @@ QUEUE = 30.0
 START = 1.5
 
 
-def recorded(scores):
+def recorded(scores: pd.DataFrame) -> pd.DataFrame:
     """Durations of the jobs of a study, from its scores.
 
     The scores hold CPU seconds by training size. The linear models share one grid, which is counted once.
@@ -39,8 +43,9 @@ def recorded(scores):
     return once.groupby(["rule", "case", "instance"], as_index=False)["seconds"].sum()
 
 
-def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2, start=START, group=10, queue=QUEUE,
-                     seed=1):
+def simulate_cluster(durations: pd.DataFrame, instances: int = INSTANCES, nodes: Sequence[int] = (1, 10, 100),
+                     cores: int = 2, start: float = START, group: Any = 10, queue: float = QUEUE,
+                     seed: int = 1) -> pd.DataFrame:
     """Hours that a study of many instances takes, by number of nodes.
 
     Parameters
@@ -81,7 +86,7 @@ def simulate_cluster(durations, instances=INSTANCES, nodes=(1, 10, 100), cores=2
     return pd.DataFrame(rows)
 
 
-def makespan(instances, cores):
+def makespan(instances: Any, cores: int) -> Any:
     """Seconds until the jobs of some instances are done on one node.
 
     Parameters
@@ -91,7 +96,8 @@ def makespan(instances, cores):
     cores : int
     """
     waiting = deque((number, 0) for number in range(len(instances)))
-    running, now = [], 0.0
+    running: list[tuple] = []
+    now = 0.0
     while waiting or running:
         while waiting and len(running) < cores:
             number, rule = waiting.popleft()

@@ -1,5 +1,10 @@
 """What a fitted model is judged by: test error, and its distance from the truth."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import expit
@@ -13,18 +18,18 @@ COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "dis
            "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task"]
 
 
-def error_of_margins(margins, Y):
+def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> Any:
     """Share of wrong labels over all rows and tasks; a margin above 0 predicts yes."""
     return float(np.mean((margins > 0) != (Y == 1)))
 
 
-def bayes_risk(coefs, X):
+def bayes_risk(coefs: np.ndarray, X: np.ndarray) -> Any:
     """Least error that any classifier can expect on these rows, under the true coefficients (1 + d, t)."""
     chance = expit(coefs[0] + X @ coefs[1:])
     return float(np.minimum(chance, 1 - chance).mean())
 
 
-def distances(params, coefs):
+def distances(params: np.ndarray, coefs: np.ndarray) -> Any:
     """Euclidean distance from the truth over its zeros and over its non-zeros, each divided by their count.
 
     Intercepts are left out.
@@ -37,13 +42,13 @@ def distances(params, coefs):
     return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
 
 
-def distances_by_task(params, coefs):
+def distances_by_task(params: np.ndarray, coefs: np.ndarray) -> Any:
     """The same distances of each task alone, averaged over the tasks."""
     each = np.array([distances(params[:, [task]], coefs[:, [task]]) for task in range(coefs.shape[1])])
     return tuple(float(value) for value in each.mean(axis=0))
 
 
-def score_instance(data, fits, margins=None):
+def score_instance(data: Mapping[str, Any], fits: Any, margins: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Score every model of one instance.
 
     Parameters

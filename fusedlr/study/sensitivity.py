@@ -1,5 +1,10 @@
 """How far the results depend on readings that the paper leaves open."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pandas as pd
 
 from fusedlr.newton import FLOOR, NewtonSolver
@@ -15,7 +20,7 @@ __all__ = ["FLOORS", "separable_errors", "summarise"]
 FLOORS = (FLOOR / 100, FLOOR, FLOOR * 100)
 
 
-def separable_errors(data, sizes, tol):
+def separable_errors(data: Mapping[str, Any], sizes: Sequence[int], tol: float) -> Any:
     """Test error of the unpenalized model by size and by the constant of the rule for separated data."""
     rows = []
     for size in sizes:
@@ -28,8 +33,8 @@ def separable_errors(data, sizes, tol):
     return pd.DataFrame(rows)
 
 
-def summarise(scores, readings=None, claims=None, verdicts=None, noise=None, copying=None, separable=None,
-              boosted=None):
+def summarise(scores: pd.DataFrame, readings: pd.DataFrame | None = None, claims: Any = None, verdicts: Any = None,
+              noise: Any = None, copying: Any = None, separable: Any = None, boosted: Any = None) -> Any:
     """One row for each open reading: what was varied, and what came out either way.
 
     Parameters

@@ -5,7 +5,10 @@ Every draw comes from its own random stream, named by (seed, case, instance,
 purpose), so that no added case, instance or training size moves any other draw.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -52,19 +55,19 @@ class Case:
     values: tuple = VALUES
 
     @property
-    def correlated(self):
+    def correlated(self) -> Any:
         return self.copies > 1
 
     @property
-    def sparse(self):
+    def sparse(self) -> Any:
         return self.nonzeros < N_FEATURES / 2
 
     @property
-    def similar(self):
+    def similar(self) -> Any:
         return self.matches > self.nonzeros / 2
 
     @property
-    def title(self):
+    def title(self) -> Any:
         """What kind of case it is, in words."""
         kinds = ((self.correlated, "correlated", "independent"), (self.sparse, "sparse", "dense"),
                  (self.similar, "similar", "dissimilar"))
@@ -88,7 +91,7 @@ GROUPS = {f"{name}{copies}": _group_case(nonzeros, copies) for name, nonzeros in
           for copies in (2, 5, 10)}
 
 
-def simulate(case, instance, seed, noise="sd", copying="before"):
+def simulate(case: str, instance: int, seed: int, noise: Any = "sd", copying: Any = "before") -> dict:
     """Training, validation and test rows of one instance, and the truth behind them.
 
     Parameters
@@ -117,17 +120,17 @@ def simulate(case, instance, seed, noise="sd", copying="before"):
     return arrays
 
 
-def generator(seed, case, instance, purpose):
+def generator(seed: int, case: str, instance: int, purpose: Any) -> Any:
     """The random stream of one purpose of one instance."""
     return np.random.default_rng(_stream(seed, case, instance, purpose))
 
 
-def r_seed(seed, case, instance, size):
+def r_seed(seed: int, case: str, instance: int, size: int) -> Any:
     """The seed handed to R for one training size, below 2**31 as R wants it."""
     return int(_stream(seed, case, instance, "adaboost", size).generate_state(1)[0] >> 1)
 
 
-def draw_coefs(case, rng, copying="before"):
+def draw_coefs(case: Case, rng: np.random.Generator, copying: Any = "before") -> Any:
     """True coefficients of the four tasks, shape (101, 4), intercepts (all 0) first.
 
     A correlated case draws half of everything over half of the features and repeats
@@ -143,7 +146,7 @@ def draw_coefs(case, rng, copying="before"):
     return np.vstack([np.zeros(N_TASKS), np.tile(first, (case.copies, 1))])
 
 
-def draw_rows(case, coefs, n_rows, noise_sd, rng):
+def draw_rows(case: Case, coefs: np.ndarray, n_rows: int, noise_sd: float, rng: np.random.Generator) -> Any:
     """Features and labels of fresh rows.
 
     In a correlated case, a feature of a later part whose coefficient is non-zero in

@@ -6,7 +6,10 @@ positive gain speaks for fusion; "over the best single-task model" means the one
 the least mean test error at that case and size.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,56 +62,56 @@ class Evidence:
         Scores of the experiment on larger groups.
     """
 
-    def __init__(self, scores, timing=None, groups=None):
+    def __init__(self, scores: pd.DataFrame, timing: Any = None, groups: Any = None) -> None:
         self.scores = scores[scores["model"].isin([*FUSED, *SINGLE_TASK])]
         self.timing, self.groups = timing, groups
 
     @cached_property
-    def errors(self):
+    def errors(self) -> Any:
         """Test errors, a column for each model, by case, size and instance."""
         return wide(self.scores, "test_error")
 
     @cached_property
-    def gains(self):
+    def gains(self) -> Any:
         """All paired comparisons of test error."""
         return compare(self.scores)
 
     @cached_property
-    def best(self):
+    def best(self) -> Any:
         """The single-task model with the least mean test error, by case and size."""
         means = self.errors[[model for model in SINGLE_TASK if model in self.errors]].groupby(["case", "size"]).mean()
         return means.idxmin(axis=1)
 
     @cached_property
-    def over_best(self):
+    def over_best(self) -> Any:
         """Gain of the fused elastic net over the best single-task model of the cell, by case, size and instance."""
         return pd.concat([(cell[self.best[key]] - cell[FUSED[0]])
                           for key, cell in self.errors.groupby(["case", "size"])])
 
     @cached_property
-    def mean_over_best(self):
+    def mean_over_best(self) -> Any:
         """Its means over instances, cases by sizes."""
         return self.over_best.groupby(["case", "size"]).mean().unstack("size")
 
     @cached_property
-    def against_best(self):
+    def against_best(self) -> Any:
         """Comparisons of the fused elastic net with the best single-task model, by case and size."""
         best = self.best.rename("other").reset_index()
         rows = self.gains[self.gains["model"] == FUSED[0]].merge(best, on=["case", "size", "other"])
         return rows.set_index(["case", "size"])
 
     @cached_property
-    def l2_gain(self):
+    def l2_gain(self) -> Any:
         """Gain of the fused elastic net over the fused L1 model, mean over sizes, by case and instance."""
         return (self.errors[FUSED[1]] - self.errors[FUSED[0]]).groupby(["case", "instance"]).mean()
 
 
-def grade(wholly, partly):
+def grade(wholly: bool, partly: bool) -> Any:
     """The verdict of a rule with two conditions, the second of them weaker."""
     return REPRODUCED if wholly else PARTLY if partly else NOT
 
 
-def tie_breaks(scores):
+def tie_breaks(scores: pd.DataFrame) -> Any:
     """Share of fused elastic nets with a very low l2, by how ties of the validation error are broken."""
     rows = scores[scores["model"] == FUSED[0]]
     return {
@@ -118,7 +121,7 @@ def tie_breaks(scores):
     }
 
 
-def fused_models_lead(evidence):
+def fused_models_lead(evidence: Evidence) -> Any:
     gains = evidence.gains[evidence.gains["other"].isin(SINGLE_TASK)]
     wins = gains.groupby(["case", "size"])["gain"].min() > 0
     led = wins.groupby("case").mean() > 0.5
@@ -132,7 +135,7 @@ def fused_models_lead(evidence):
             _significance(gains[gains["case"].isin(FUSED_LEAD)]))
 
 
-def peak_in_the_middle(evidence):
+def peak_in_the_middle(evidence: Evidence) -> Any:
     gains = evidence.gains
     gains = gains[(gains["model"] == FUSED[0]) & gains["other"].isin(SINGLE_TASK)
                   & gains["case"].isin(HIGH_SIMILARITY) & gains["size"].isin(MIDDLE)]
@@ -154,7 +157,7 @@ def peak_in_the_middle(evidence):
             f"{_significance(gains)}; gain at 100-200 rows minus that at the other sizes: {signs}")
 
 
-def little_help(evidence):
+def little_help(evidence: Evidence) -> Any:
     gain = evidence.mean_over_best
     reference = gain.loc[list(HIGH_SIMILARITY), list(MIDDLE)].to_numpy().mean()
     gains = evidence.against_best.loc[LITTLE_HELP]
@@ -170,7 +173,7 @@ def little_help(evidence):
     return grade(share >= AGREEING_SHARE, share >= 0.5), numbers, _significance(gains)
 
 
-def near_the_bayes_risk(evidence):
+def near_the_bayes_risk(evidence: Evidence) -> Any:
     risk = evidence.scores.groupby(["case", "size"])["bayes_risk"].mean()
     means, gain = evidence.errors.groupby(["case", "size"]).mean(), evidence.mean_over_best
     excess = {cell: means.loc[cell, evidence.best[cell]] - risk[cell] for cell in NEAR_RISK}
@@ -185,7 +188,7 @@ def near_the_bayes_risk(evidence):
     return grade(held == 2 * len(NEAR_RISK), held >= 2), numbers, _significance(evidence.against_best.loc[NEAR_RISK])
 
 
-def slight_gain_of_l2(evidence):
+def slight_gain_of_l2(evidence: Evidence) -> Any:
     mean = evidence.l2_gain.groupby("case").mean()
     slight = bool((mean.abs() <= SLIGHT_GAIN).all() and mean.mean() >= 0)
     led = set(mean.nlargest(2).index) == {"b", "f"}
@@ -193,7 +196,7 @@ def slight_gain_of_l2(evidence):
     return grade(slight and led, slight or led), numbers, _by_case(_p_by_case(evidence.l2_gain))
 
 
-def low_l2(evidence):
+def low_l2(evidence: Evidence) -> Any:
     shares = tie_breaks(evidence.scores)
     majority = [share > 0.5 for share in shares.values()]
     rows = evidence.scores[evidence.scores["model"] == FUSED[0]]
@@ -212,7 +215,7 @@ def low_l2(evidence):
         f"median l2 over sizes is that low in {usual.sum()} of {len(usual)} instances, sign test p {p:.2g}")
 
 
-def recovery(evidence):
+def recovery(evidence: Evidence) -> Any:
     near = _overlaps(evidence.scores)
     rows = compare_distances(evidence.scores).set_index(["case", "size"])
     significant = (rows["gain"] > 0) & (rows["p_holm"] < ALPHA)
@@ -224,7 +227,7 @@ def recovery(evidence):
     return grade(overlap and farther.all(), overlap or farther.mean() > 0.5), numbers, _significance(rows)
 
 
-def growth_with_features(evidence):
+def growth_with_features(evidence: Evidence) -> Any:
     timing = evidence.timing
     seconds = timing.groupby(["space", "features"])["seconds"].median().unstack("features")
     growth = np.log(seconds[5000] / seconds[1000]) / np.log(5)
@@ -239,7 +242,7 @@ def growth_with_features(evidence):
     return grade(removed, ratio[5000] > 1), numbers, f"medians of repeated measurements ({timed}); no test"
 
 
-def fusion_tuned_to_zero(evidence):
+def fusion_tuned_to_zero(evidence: Evidence) -> Any:
     rows = evidence.scores[evidence.scores["model"] == FUSED[0]].set_index(["case", "size"])
     cells = [*LITTLE_HELP, *(cell for cell in NEAR_RISK if cell not in LITTLE_HELP)]
     zero = rows.loc[rows.index.isin(cells), "fusion"] == 0
@@ -250,7 +253,7 @@ def fusion_tuned_to_zero(evidence):
     return grade(zero.mean() > 0.5, (by_case > 0.5).any()), numbers, f"sign test against one half, p {p:.2g}"
 
 
-def small_but_informative(evidence):
+def small_but_informative(evidence: Evidence) -> Any:
     gain = evidence.over_best.unstack("size")
     more = {end: gain[list(INFORMATIVE)].mean(axis=1) - gain[end] for end in (25, 400)}
     p = dict(zip(more, holm([signed_rank(values) for values in more.values()])))
@@ -261,7 +264,7 @@ def small_but_informative(evidence):
         f"50-200 rows against {end}: {more[end].mean():+.4f}, p {p[end]:.2g}" for end in more)
 
 
-def no_difference_of_l2(evidence):
+def no_difference_of_l2(evidence: Evidence) -> Any:
     mean, p = evidence.l2_gain.groupby("case").mean(), _p_by_case(evidence.l2_gain)
     different = [case for case in mean.index if p[case] < ALPHA]
     sides = {"(i)": [case for case in different if mean[case] > 0],
@@ -271,7 +274,7 @@ def no_difference_of_l2(evidence):
     return grade(not different, len(different) < len(mean) / 2), numbers, _by_case(p)
 
 
-def gain_by_group_size(groups):
+def gain_by_group_size(groups: Any) -> Any:
     """Gain of (i) over (ii), mean over sizes, by kind of case ("sparse", "dense"), copies and instance."""
     errors = wide(groups, "test_error")
     gain = (errors[FUSED[1]] - errors[FUSED[0]]).groupby(["case", "instance"]).mean()
@@ -281,7 +284,7 @@ def gain_by_group_size(groups):
     return gain.set_axis(pd.MultiIndex.from_arrays(places, names=["kind", "copies", "instance"])).sort_index()
 
 
-def larger_groups(evidence):
+def larger_groups(evidence: Evidence) -> Any:
     gain = gain_by_group_size(evidence.groups)
     kinds, fewest, most = list(gain.index.unique("kind")), *np.array(gain.index.unique("copies"))[[0, -1]]
     tests = [stats.mannwhitneyu(gain[kind, most], gain[kind, fewest], method="asymptotic").pvalue for kind in kinds]

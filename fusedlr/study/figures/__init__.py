@@ -1,5 +1,9 @@
 """Figures of the study, each drawn from a tidy table that is kept beside it."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -11,13 +15,13 @@ from fusedlr.study.files import replacing, write_table
 __all__ = ["functions", "save"]
 
 
-def functions(name):
+def functions(name: str) -> Any:
     """The two functions of a figure: from its tables to the one behind it, and from that to the figure."""
     home = overview if hasattr(overview, f"{name}_figure") else claims
     return getattr(home, f"{name}_table"), getattr(home, f"{name}_figure")
 
 
-def save(name, tables, stem):
+def save(name: str, tables: Any, stem: Any) -> None:
     """Draw one figure without a screen and write it as pdf and png, and its table as csv, beside each other.
 
     Parameters

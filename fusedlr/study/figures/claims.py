@@ -1,5 +1,9 @@
 """One figure for each claim, which shows the numbers that its rule looks at."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -28,7 +32,7 @@ def _has_single_task(scores):
     return FUSED[0] in set(scores["model"]) and bool(set(SINGLE_TASK) & set(scores["model"]))
 
 
-def claim1_table(scores):
+def claim1_table(scores: pd.DataFrame) -> Any:
     """The least gain of a fused model over a single-task model, by case and size."""
     gains = compare(scores)
     gains = gains[gains["other"].isin(SINGLE_TASK)]
@@ -36,17 +40,17 @@ def claim1_table(scores):
     return least.drop(columns=["median"])
 
 
-def claim1_figure(table):
+def claim1_figure(table: pd.DataFrame) -> Any:
     named = [(case, size) for case in FUSED_LEAD for size in table["size"].unique()]
     return matrix(table, "gain", "+.3f", named, "least gain of (i), (ii) over (iii)-(v)")
 
 
-def claim2_table(scores):
+def claim2_table(scores: pd.DataFrame) -> Any:
     """Gain over the best single-task model of the cell in the cases of high similarity."""
     return _over_best(scores, HIGH_SIMILARITY)
 
 
-def claim2_figure(table):
+def claim2_figure(table: pd.DataFrame) -> Any:
     cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
     figure, axes = subplots(1, len(cases), (max(2.1 * len(cases), 4), 2.5), {"wspace": 0.08}, sharey=True)
     for ax, case in zip(axes.flat, cases):
@@ -62,7 +66,7 @@ def claim2_figure(table):
     return figure
 
 
-def claim3_table(scores):
+def claim3_table(scores: pd.DataFrame) -> Any:
     """Gains in the cells where the paper says that fusing helps little, and the half of the reference gain."""
     cells = _over_best(scores, CASES)
     high = cells[cells["case"].isin(HIGH_SIMILARITY) & cells["size"].isin(MIDDLE)]
@@ -72,7 +76,7 @@ def claim3_table(scores):
     return cells.assign(agrees=~helps | (cells["gain"] < cells["half_of_reference"]))
 
 
-def claim3_figure(table):
+def claim3_figure(table: pd.DataFrame) -> Any:
     figure, axes = subplots(1, 1, (max(0.33 * len(table) + 1, 4), 2.6), top=0.3)
     ax = axes[0, 0]
     for agrees, color in ((True, AGREES), (False, DIFFERS)):
@@ -90,7 +94,7 @@ def claim3_figure(table):
     return figure
 
 
-def claim4_table(scores):
+def claim4_table(scores: pd.DataFrame) -> Any:
     """Mean test errors of (i) and of the best single-task model and the Bayes risk, in cases g and h."""
     rows = scores[scores["case"].isin([case for case, _ in NEAR_RISK])]
     if rows.empty or not _has_single_task(rows):
@@ -103,7 +107,7 @@ def claim4_table(scores):
                          "which": evidence.best}).reset_index()
 
 
-def claim4_figure(table):
+def claim4_figure(table: pd.DataFrame) -> Any:
     cases = list(table["case"].unique())
     figure, axes = subplots(1, len(cases), (3.2 * len(cases), 2.8), {"wspace": 0.08}, sharey=True)
     looks = {"best_single_task": (DIFFERS, "^-", "best single-task model"),
@@ -122,7 +126,7 @@ def claim4_figure(table):
     return figure
 
 
-def claim5_table(scores, readings):
+def claim5_table(scores: pd.DataFrame, readings: pd.DataFrame) -> Any:
     """Gain of (i) over (ii) by case, mean over sizes, on the whole grid and off its corner."""
     tables = []
     for grid, read in (("whole grid", scores), ("without the corner", as_read(scores, readings, "off_corner"))):
@@ -133,7 +137,7 @@ def claim5_table(scores, readings):
     return pd.DataFrame(tables)
 
 
-def claim5_figure(table):
+def claim5_figure(table: pd.DataFrame) -> Any:
     cases = list(table["case"].unique())
     figure, axes = subplots(1, 1, (max(0.75 * len(cases) + 1, 4), 2.6), top=0.3)
     ax = axes[0, 0]
@@ -152,14 +156,14 @@ def claim5_figure(table):
     return figure
 
 
-def claim6_table(scores):
+def claim6_table(scores: pd.DataFrame) -> Any:
     """Cumulative share of chosen l2, by case."""
     rows = scores[scores["model"] == FUSED[0]]
     return pd.DataFrame([{"case": case, "l2": value, "share": (cell["l2"] <= value).mean()}
                          for case, cell in rows.groupby("case") for value in L2])
 
 
-def claim6_figure(table):
+def claim6_figure(table: pd.DataFrame) -> Any:
     figure, axes = subplots(1, 1, (5.2, 3.0))
     ax = axes[0, 0]
     handles = []
@@ -175,7 +179,7 @@ def claim6_figure(table):
     return figure
 
 
-def claim7_table(scores):
+def claim7_table(scores: pd.DataFrame) -> Any:
     """How much farther the elastic net is from the true zeros than (i), in thousandths, by correlated case and size."""
     if not {FUSED[0], "elastic_net"} <= set(scores["model"]):
         return pd.DataFrame()
@@ -183,17 +187,17 @@ def claim7_table(scores):
     return rows.assign(thousandths=1000 * rows["gain"])
 
 
-def claim7_figure(table):
+def claim7_figure(table: pd.DataFrame) -> Any:
     return matrix(table, "thousandths", "+.2f", FARTHER_FROM_ZERO, "distance over true zeros,\n(iii) minus (i), in "
                   "1/1000")
 
 
-def claim8_table(timing):
+def claim8_table(timing: pd.DataFrame) -> Any:
     """Seconds of one chi-update: median, smallest and largest, by features and space."""
     return timing.groupby(["space", "features"])["seconds"].agg(["median", "min", "max", "size"]).reset_index()
 
 
-def claim8_figure(table):
+def claim8_figure(table: pd.DataFrame) -> Any:
     figure, axes = subplots(1, 1, (4.4, 2.8))
     ax = axes[0, 0]
     for space, color, label in (("features", DIFFERS, "in d-space"), ("rows", AGREES, "in n-space")):
@@ -208,17 +212,17 @@ def claim8_figure(table):
     return figure
 
 
-def claim9_table(scores):
+def claim9_table(scores: pd.DataFrame) -> Any:
     """Share of fused elastic nets whose chosen fusion is zero, by case and size."""
     rows = scores[scores["model"] == FUSED[0]]
     return (rows["fusion"] == 0).groupby([rows["case"], rows["size"]]).mean().rename("share").reset_index()
 
 
-def claim9_figure(table):
+def claim9_figure(table: pd.DataFrame) -> Any:
     return matrix(table, "share", ".0%", [*LITTLE_HELP, *NEAR_RISK], "share of fits with fusion 0", (0, 1), "Blues")
 
 
-def claim10_table(scores):
+def claim10_table(scores: pd.DataFrame) -> Any:
     """Gain over the best single-task model, mean over cases, by size."""
     if not _has_single_task(scores):
         return pd.DataFrame()
@@ -226,7 +230,7 @@ def claim10_table(scores):
     return pd.DataFrame([{"size": size, **interval_of(values.to_numpy())} for size, values in gain.groupby("size")])
 
 
-def claim10_figure(table):
+def claim10_figure(table: pd.DataFrame) -> Any:
     figure, axes = subplots(1, 1, (3.8, 2.6))
     ax = axes[0, 0]
     interval(ax, range(len(table)), table, fmt="o-", color=AGREES)
@@ -236,16 +240,16 @@ def claim10_figure(table):
     return figure
 
 
-def claim11_table(scores):
+def claim11_table(scores: pd.DataFrame) -> Any:
     """Gain of (i) over (ii) by case and size."""
     return paired_table(wide(scores, "test_error"), [FUSED]) if _both_fused(scores) else pd.DataFrame()
 
 
-def claim11_figure(table):
+def claim11_figure(table: pd.DataFrame) -> Any:
     return matrix(table, "gain", "+.4f", (), "gain of (i) over (ii)")
 
 
-def claim12_table(groups):
+def claim12_table(groups: Any) -> Any:
     """Gain of (i) over (ii) by non-zeros, group size and training rows, on the whole grid and off its corner."""
     rows = []
     for grid, read in (("whole grid", groups), ("without the corner", as_read(groups, groups, "off_corner"))):
@@ -259,7 +263,7 @@ def claim12_table(groups):
     return pd.DataFrame(rows)
 
 
-def claim12_figure(table):
+def claim12_figure(table: pd.DataFrame) -> Any:
     kinds, sizes = sorted(table["nonzeros"].unique()), sorted(table["size"].unique())
     copies = sorted(table["copies"].unique())
     figure, axes = subplots(1, len(kinds), (3.3 * len(kinds), 2.8), {"wspace": 0.08}, sharey=True)

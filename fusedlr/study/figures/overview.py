@@ -1,5 +1,10 @@
 """The study as a whole: errors, paired differences, distances from the truth, chosen penalties."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
@@ -18,12 +23,12 @@ __all__ = ["differences_figure", "differences_table", "distances_figure", "dista
 FAR_OUT = "unpenalized"
 
 
-def errors_table(scores):
+def errors_table(scores: pd.DataFrame) -> Any:
     """Test error and Bayes risk behind every box."""
     return scores[["case", "size", "model", "instance", "test_error", "bayes_risk"]]
 
 
-def errors_figure(table):
+def errors_figure(table: pd.DataFrame) -> Any:
     """Boxes of test error by training size and model, a panel for each case, the median Bayes risk in yellow.
 
     The scale is logarithmic: small differences between small errors are as visible as large ones between large errors.
@@ -44,14 +49,14 @@ def errors_figure(table):
     return figure
 
 
-def distances_table(scores):
+def distances_table(scores: pd.DataFrame) -> Any:
     """Distances from the truth of every linear fit in the correlated cases."""
     correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
     rows = scores[scores["model"].isin(linear()) & scores["case"].isin(correlated)]
     return rows[["case", "size", "model", "instance", "distance_zero", "distance_nonzero"]]
 
 
-def distances_figure(table):
+def distances_figure(table: pd.DataFrame) -> Any:
     """Distance over the true zeros against distance over the true non-zeros, by case and size."""
     models, cases, sizes = models_of(table), list(table["case"].unique()), sorted(table["size"].unique())
     shown = [model for model in models if model != FAR_OUT] or models
@@ -82,13 +87,13 @@ def _distances(ax, cell, shown):
     ax.margins(0.12)
 
 
-def differences_table(scores):
+def differences_table(scores: pd.DataFrame) -> Any:
     """Mean and median paired differences to the fused elastic net, their intervals and corrected p-values."""
     table = compare(scores)
     return table[table["model"] == FUSED[0]].drop(columns="model")
 
 
-def differences_figure(table):
+def differences_figure(table: pd.DataFrame) -> Any:
     """Test error of each model minus that of the fused elastic net: means with 95 % intervals, and medians."""
     models = models_of(table, "other")
     sizes = sorted(table["size"].unique())
@@ -114,14 +119,14 @@ def differences_figure(table):
     return figure
 
 
-def penalties_table(scores):
+def penalties_table(scores: pd.DataFrame) -> Any:
     """How often each value of each penalty of the fused elastic net was chosen, by case and size."""
     rows = scores[scores["model"] == FUSED[0]]
     long = rows.melt(id_vars=["case", "size", "instance"], value_vars=["l1", "l2", "fusion"], var_name="penalty")
     return long.groupby(["penalty", "case", "size", "value"]).size().rename("fits").reset_index()
 
 
-def penalties_figure(table):
+def penalties_figure(table: pd.DataFrame) -> Any:
     """Share of fused elastic nets by chosen penalty: values in rows, training sizes in columns, a panel a case."""
     cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
     values = {"l1": L1, "l2": L2, "fusion": FUSION}

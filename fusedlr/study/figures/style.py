@@ -1,5 +1,10 @@
 """What the figures share: type, panels, legends, intervals and tables of coloured cells."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
@@ -15,7 +20,7 @@ YELLOW = "#F0C400"
 SIGNIFICANT = 0.05
 
 
-def style():
+def style() -> Any:
     """Print-sized type on white, with fonts that a PDF can embed."""
     return {**sns.axes_style("whitegrid"), "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
             "xtick.labelsize": 7,
@@ -23,18 +28,18 @@ def style():
             "grid.linewidth": 0.4, "axes.linewidth": 0.6}
 
 
-def models_of(table, column="model"):
+def models_of(table: pd.DataFrame, column: Any = "model") -> Any:
     """Models of the study that a table holds, in the order of legends."""
     return [model for model in MODELS if model in set(table[column])]
 
 
-def title(case):
+def title(case: str) -> Any:
     """Letter of a case and what kind it is, on two lines."""
     settings = CASES[case]
     return f"{case}) {settings.title}\n{settings.nonzeros} non-zeros, {settings.matches} matching"
 
 
-def panels(cases, columns, height):
+def panels(cases: Any, columns: Any, height: Any) -> Any:
     """A figure with one panel for each case."""
     cases = sorted(cases)
     columns = min(columns, len(cases))
@@ -46,7 +51,8 @@ def panels(cases, columns, height):
     return figure, dict(zip(cases, axes.flat))
 
 
-def subplots(rows, columns, size, spacing=None, top=0.6, **sharing):
+def subplots(rows: Any, columns: Any, size: tuple[float, float], spacing: Any = None, top: Any = 0.6,
+             **sharing: Any) -> Any:
     """Panels with margins of fixed width, in inches, for the names of the axes, titles and legend."""
     width, height = size
     margins = {"left": 0.6 / width, "right": 1 - 0.1 / width, "bottom": 0.5 / height, "top": 1 - top / height}
@@ -54,14 +60,14 @@ def subplots(rows, columns, size, spacing=None, top=0.6, **sharing):
                         **sharing)
 
 
-def name_axes(figure, x, y):
+def name_axes(figure: Any, x: Any, y: Any) -> None:
     """Name the axes of all panels once, outside of them; margins are cut to what is drawn when the figure is saved."""
     width, height = figure.get_size_inches()
     figure.supxlabel(x, fontsize=8, y=0.08 / height)
     figure.supylabel(y, fontsize=8, x=0.08 / width)
 
 
-def legend(figure, models, extra=(), markers=False):
+def legend(figure: Any, models: Any, extra: Any = (), markers: Any = False) -> None:
     """Names of models, and other handles, above the panels."""
     look = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
     handles = [Line2D([], [], color=model.color, label=model.label, marker=model.marker if markers else None, **look)
@@ -71,13 +77,14 @@ def legend(figure, models, extra=(), markers=False):
                   ncols=max(2, min(6, int(width // 1.4))), frameon=False)
 
 
-def interval(ax, x, rows, **look):
+def interval(ax: Any, x: Any, rows: Any, **look: Any) -> None:
     """Mean gains with their 95 % intervals, which a single instance does not have."""
     spread = np.nan_to_num([rows["gain"] - rows["low"], rows["high"] - rows["gain"]])
     ax.errorbar(x, rows["gain"], yerr=spread, **{"markersize": 4, "linewidth": 1.2, **look})
 
 
-def matrix(table, value, form, outlined=(), label="", limits=None, colors="RdBu"):
+def matrix(table: pd.DataFrame, value: Any, form: Any, outlined: Any = (), label: Any = "", limits: Any = None,
+           colors: Any = "RdBu") -> Any:
     """Coloured cells, cases by sizes, with a number in each, a star where ``p_holm`` is small, and frames around some.
 
     Parameters
