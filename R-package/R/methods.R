@@ -202,8 +202,8 @@ plot.fusedlr <- function(x, which = 1L, features = NULL, standardized = FALSE, x
   standardized <- check_flag("standardized", standardized)
   b <- (if (standardized) solver_params(x, which) else params_at(x, which))[-1L, , drop = FALSE]
   if (is.null(features)) features <- rownames(b)[rowSums(b != 0) > 0]
-  strangers <- setdiff(features, rownames(b))
-  if (length(strangers)) refuse("features names what the model does not have: ", quoted(strangers))
+  unknown <- setdiff(features, rownames(b))
+  if (length(unknown)) refuse("features names what the model does not have: ", quoted(unknown))
   b <- b[features, , drop = FALSE]
   if (!nrow(b)) {
     graphics::plot.new()

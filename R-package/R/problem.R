@@ -68,8 +68,8 @@ read_factors <- function(factors, features) {
   if (!is.numeric(factors) || !all(is.finite(factors)) || any(factors < 0))
     refuse("penalty_factors must hold numbers that are finite and not negative, found ", shown(factors))
   if (!is.null(names(factors))) {
-    strangers <- setdiff(names(factors), features)
-    if (length(strangers)) refuse("penalty_factors names features that x does not have: ", quoted(strangers))
+    unknown <- setdiff(names(factors), features)
+    if (length(unknown)) refuse("penalty_factors names features that x does not have: ", quoted(unknown))
     return(unname(replace(stats::setNames(rep(1, length(features)), features), names(factors), factors)))
   }
   if (length(factors) != length(features))

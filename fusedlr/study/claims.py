@@ -4,7 +4,7 @@ Claims 1 to 8 and their rules were written down before the study was first run; 
 the paper was read once more sentence by sentence, and say so. Nothing but its rule decides a verdict. Comparisons are
 paired over the instances of a case, as :mod:`fusedlr.study.paired` says.
 
-A verdict that hangs on the luck of twenty instances is no verdict: the instances of each case are drawn again with
+A verdict that depends on the luck of twenty instances is no verdict: the instances of each case are drawn again with
 replacement many times, and where less than 80 % of these draws give the same verdict it is called open.
 """
 
