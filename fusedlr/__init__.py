@@ -7,7 +7,7 @@ from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, 
                          OneClassWarning, SeparationWarning)
 from .files import load
 from .grid import Grid
-from .inference import BootstrapResults, PredictionResults, RefitResults
+from .inference import BootstrapResults, PredictionResults, RefitResults, StabilityResults
 from .model import FusedLogit
 from .results import FusedLogitResults
 from .tasks import TaskGraph
@@ -17,10 +17,10 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import plots  # noqa: F401
 
-__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning", "FusedLogit",
-           "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning", "PredictionResults",
-           "RefitResults", "SeparationWarning", "TaskGraph",
-           "__version__", "load"]
+__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning",
+           "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning",
+           "PredictionResults", "RefitResults", "SeparationWarning", "StabilityResults", "TaskGraph", "__version__",
+           "load"]
 
 
 def __getattr__(name):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import criteria, storage
 from .fitted import Fit
-from .inference import BootstrapResults, RefitResults, bootstrap, refit
+from .inference import BootstrapResults, RefitResults, StabilityResults, bootstrap, refit, stability
 from .objective import Penalty, Solution
 from .optimality import certify
 from .pattern import pattern_of
@@ -225,6 +225,26 @@ class FusedLogitResults(Fit):
         BootstrapResults
         """
         return bootstrap(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
+
+    def stability(self, n: int = 100, seed: int = 1, n_jobs: int | None = None,
+                  progress: bool = True) -> StabilityResults:
+        """Effects and changes that come again in halves of the rows, with a bound on how many of them are false.
+
+        Parameters
+        ----------
+        n : int
+            Number of halves, even.
+        seed : int
+        n_jobs : int, optional
+            Number of threads, one for each core where left out; the numbers do not depend on it.
+        progress : bool
+            Show a progress bar, on a terminal where tqdm is installed.
+
+        Returns
+        -------
+        StabilityResults
+        """
+        return stability(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 

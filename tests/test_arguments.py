@@ -114,6 +114,10 @@ CALLS = {
     "FusedLogitResults.summary": (lambda: fit().summary, {}),
     "FusedLogitResults.refit": (lambda: fit().refit, {}),
     "FusedLogitResults.bootstrap": (lambda: fit().bootstrap, {"n": 2}),
+    "FusedLogitResults.stability": (lambda: fit().stability, {"n": 2}),
+    "StabilityResults.threshold": (lambda: fit().stability(2).threshold, {"what": "effects"}),
+    "StabilityResults.stable_effects": (lambda: fit().stability(2).stable_effects, {}),
+    "StabilityResults.stable_changes": (lambda: fit().stability(2).stable_changes, {}),
     "FusedLogitResults.save": (lambda: fit().save, {"path": "fit"}),
     "RefitResults.conf_int": (lambda: fit().refit().conf_int, {}),
     "RefitResults.predict": (lambda: fit().refit().predict, {"exog": X}),
@@ -197,7 +201,8 @@ TAKES_HERE = {
 }
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
-MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "PredictionResults", "RefitResults"}
+MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "PredictionResults", "RefitResults",
+        "StabilityResults"}
 INNER = {"state", "from_state", "differences", "groups", "tied"}
 
 

@@ -15,13 +15,13 @@ LEVELS = ["none", "mild", "bad", "worst"]
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(3)
-    return pd.DataFrame({"age": rng.normal(50, 10, 300), "dose": rng.exponential(size=300)}, index=range(100, 400))
+    return pd.DataFrame({"age": rng.normal(0, 10, 300), "dose": rng.exponential(size=300)}, index=range(100, 400))
 
 
 @pytest.fixture(scope="module")
 def severity(X):
     noise = np.random.default_rng(4).logistic(size=len(X))
-    codes = np.digitize(0.08 * (X["age"] - 50) + 0.7 * X["dose"] + noise, [-0.5, 0.8, 2.0])
+    codes = np.digitize(0.08 * X["age"] + 0.7 * X["dose"] + noise, [-0.5, 0.8, 2.0])
     level = pd.Series(pd.Categorical.from_codes(codes, LEVELS, ordered=True), X.index, name="severity")
     level.iloc[[5, 77]] = None
     return level

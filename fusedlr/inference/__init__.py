@@ -1,7 +1,9 @@
-"""How sure one may be: unpenalized refits with Wald intervals, and the bootstrap."""
+"""How sure one may be: unpenalized refits with Wald intervals, the bootstrap, and halves."""
 
 from .bootstrap import BootstrapResults, bootstrap
 from .prediction import PredictionResults
 from .refit import RefitResults, refit
+from .stability import StabilityResults, stability
 
-__all__ = ["BootstrapResults", "PredictionResults", "RefitResults", "bootstrap", "refit"]
+__all__ = ["BootstrapResults", "PredictionResults", "RefitResults", "StabilityResults", "bootstrap", "refit",
+           "stability"]

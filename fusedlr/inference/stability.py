@@ -1,0 +1,190 @@
+"""Effects and changes that come again in halves of the rows, with a bound on how many of them are false."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..exact import solve_exactly
+from ..exceptions import FusedLogitWarning
+from ..parallel import run
+
+__all__ = ["StabilityResults", "stability"]
+
+
+def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = None,
+              progress: bool = True) -> StabilityResults:
+    """Repeat a penalized fit on halves of the rows, at the same penalties for each row.
+
+    Rows are parted at random into two halves, each half is fitted, and this is done again:
+    complementary pairs, after Shah and Samworth (2013). With an odd number of rows one is
+    left out, another one in each pair.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+    n : int
+        Number of halves, even.
+    seed : int
+        Each pair has its own stream drawn from it, so neither ``n_jobs`` nor a larger ``n``
+        changes the first pairs.
+    n_jobs : int, optional
+        Number of threads, one for each core where left out; the numbers do not depend on it.
+    progress : bool
+        Show a bar on a terminal.
+
+    Returns
+    -------
+    StabilityResults
+    """
+    n = checks.whole("n", n, 2, 10**7, way_out="it is a number of halves")
+    if n % 2:
+        raise ValueError(f"n must be even, because halves come in pairs, found {n}; use {n + 1}")
+    seed = checks.whole("seed", seed, 0)
+    model = results.model
+    work = partial(_fit_pair, model.problem, results.penalty, results.solution.params)
+    pairs = run(work, np.random.SeedSequence(seed).spawn(n // 2), n_jobs, progress, "stability")
+    fits = [fit for pair in pairs for fit in pair]
+    params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
+    return StabilityResults(results, params, np.array([status for _, status in fits]), seed)
+
+
+@dataclass(frozen=True)
+class StabilityResults:
+    """Fits of complementary halves of the rows.
+
+    Attributes
+    ----------
+    results : FusedLogitResults
+        The fit on all rows.
+    samples : ndarray, shape (n, 1 + d, t)
+        Coefficients of each half on the original scale; two that follow each other share no row.
+    status : ndarray of str, shape (n,)
+        "optimal", or what kept a half from it.
+    seed : int
+
+    Notes
+    -----
+    If on average q of p candidates are found in a half, those found in at least a share s of
+    the halves, s > 1/2, hold in expectation at most q^2 / ((2 s - 1) p) candidates whose chance
+    to be found in a half is no better than average, q / p (Shah and Samworth 2013, theorem 1).
+    Nothing is assumed for that but independent rows. To read it as a bound on *false* ones,
+    as Meinshausen and Buhlmann (2010) do, one must assume that each false candidate has at
+    most the average chance. For changes this is an assumption indeed: neighbouring ties are
+    not exchangeable, and one next to a true change is found more often than one far from it.
+    The bound is of use where q is small: at most the root of p for one false candidate.
+    """
+
+    results: Any
+    samples: np.ndarray
+    status: np.ndarray
+    seed: int
+
+    @property
+    def selection_frequency(self) -> pd.DataFrame:
+        """Share of halves in which a coefficient is not zero, DataFrame (d, t)."""
+        return self._frame("effects", self._found("effects").mean(axis=0))
+
+    @property
+    def change_frequency(self) -> pd.DataFrame:
+        """Share of halves in which the two tasks of an edge differ, DataFrame (d, edges)."""
+        return self._frame("changes", self._found("changes").mean(axis=0))
+
+    @property
+    def fusion_frequency(self) -> pd.DataFrame:
+        """Share of halves in which the two tasks of an edge have the same value, DataFrame (d, edges)."""
+        return 1 - self.change_frequency
+
+    def threshold(self, what: str, errors: float = 1.0) -> float:
+        """Share of halves above which at most ``errors`` false effects or changes are expected; see the notes.
+
+        Parameters
+        ----------
+        what : "effects" or "changes"
+        errors : float
+            Largest number of false ones to expect, positive.
+        """
+        what = checks.word("what", what, ("effects", "changes"))
+        errors = checks.number("errors", errors)
+        if errors == 0:
+            raise ValueError("errors must be positive, found 0; no share of the halves excludes all false ones")
+        found = self._found(what)[:, self._candidates(what)]
+        return 0.5 + found.sum(axis=(1, 2)).mean() ** 2 / (2 * errors * max(found[0].size, 1))
+
+    def stable_effects(self, errors: float = 1.0) -> pd.DataFrame:
+        """Coefficients that are not zero in so many halves that at most ``errors`` false ones are expected among them.
+
+        Returns
+        -------
+        DataFrame
+            ``feature``, ``task``, ``frequency`` and ``coef``, that of the fit on all rows.
+        """
+        return self._stable("effects", errors).assign(coef=lambda table: [
+            self.results.params.loc[feature, task] for feature, task in zip(table["feature"], table["task"])])
+
+    def stable_changes(self, errors: float = 1.0) -> pd.DataFrame:
+        """Edges whose tasks differ in so many halves that at most ``errors`` false changes are expected among them.
+
+        Returns
+        -------
+        DataFrame
+            ``feature``, ``task``, ``neighbour`` and ``frequency``.
+        """
+        return self._stable("changes", errors)
+
+    def _stable(self, what, errors):
+        share = self.threshold(what, errors)
+        if share > 1:
+            found = self._found(what)[:, self._candidates(what)]
+            warnings.warn(f"on average {found.sum(axis=(1, 2)).mean():.1f} of {found[0].size} {what} are found in a half, "
+                          f"too many to bound the false ones by {errors:g}: that needs at most "
+                          f"{np.sqrt(errors * found[0].size):.1f}; fit with larger penalties, or allow more errors",
+                          FusedLogitWarning, stacklevel=3)
+        frequency = self.selection_frequency if what == "effects" else self.change_frequency
+        places = np.argwhere((frequency.to_numpy() >= share) & self._candidates(what)[:, None])
+        rows = [(frequency.index[j], *np.atleast_1d(np.array(frequency.columns[k], dtype=object)),
+                 frequency.iat[j, k]) for j, k in places]
+        names = ["feature", "task"] if what == "effects" else ["feature", "task", "neighbour"]
+        return pd.DataFrame(rows, columns=[*names, "frequency"])
+
+    def _found(self, what):
+        """Whether each half has each effect or change, ndarray of bool, shape (n, d, t) or (n, d, edges)."""
+        edges = self.results.model.tasks.edges
+        coefs = self.samples[:, 1:]
+        return coefs != 0 if what == "effects" else coefs[:, :, edges[:, 0]] != coefs[:, :, edges[:, 1]]
+
+    def _candidates(self, what):
+        """Features of which a penalty could make it zero, or tie it, shape (d,)."""
+        penalty = self.results.penalty
+        return (penalty.l1 if what == "effects" else penalty.fusion)[1:] > 0
+
+    def _frame(self, what, values):
+        model = self.results.model
+        names = model.endog_names
+        columns = names if what == "effects" else pd.MultiIndex.from_tuples(
+            [(names[j], names[k]) for j, k in model.tasks.edges], names=["task", "neighbour"])
+        return pd.DataFrame(values, model.exog_names[1:], columns)
+
+    def __repr__(self):
+        failed = int((self.status != "optimal").sum())
+        return f"<StabilityResults: {len(self.samples)} halves, {failed} not optimal, seed {self.seed}>"
+
+
+def _fit_pair(problem, penalty, start, seeds):
+    """Coefficients and status of two halves; weights are doubled, so that a row meets the penalties of the whole fit."""
+    counted = np.flatnonzero(problem.data.row_weights > 0)
+    order = np.random.default_rng(seeds).permutation(counted)
+    half = len(counted) // 2
+    fits = []
+    for rows in (order[:half], order[half:2 * half]):
+        times = np.zeros(problem.data.n_rows)
+        times[rows] = 2.0
+        solution = solve_exactly(problem.reweighted(times), penalty, start=start)
+        fits.append((solution.params, solution.status))
+    return fits

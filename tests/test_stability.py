@@ -1,0 +1,97 @@
+"""Halves of the rows: what is found again, and how many false findings to expect."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fusedlr import FusedLogit, FusedLogitWarning
+
+
+def drawn(rng, n=300, d=10, t=5):
+    """One feature with the same effect everywhere, one that sets in at the third task, and noise."""
+    X = rng.normal(size=(n, d))
+    effects = np.zeros((d, t))
+    effects[0], effects[1, 2:] = 1.0, 1.5
+    Y = X @ effects + rng.logistic(size=(n, t)) > 0
+    return pd.DataFrame(Y, columns=[f"y{k}" for k in range(t)]), pd.DataFrame(X, columns=[f"x{j}" for j in range(d)])
+
+
+@pytest.fixture(scope="module")
+def res():
+    return FusedLogit(*drawn(np.random.default_rng(1))).fit(15.0, 0.0, 15.0)
+
+
+@pytest.fixture(scope="module")
+def halves(res):
+    return res.stability(20, seed=3, progress=False)
+
+
+def test_each_half_is_a_fit_of_half_the_rows_at_half_the_penalties(res, halves):
+    rng = np.random.default_rng(np.random.SeedSequence(3).spawn(10)[0])
+    order = rng.permutation(300)
+    for half, rows in enumerate((order[:150], order[150:])):
+        expected = res.model.with_rows(rows).fit(7.5, 0.0, 7.5)
+        np.testing.assert_allclose(halves.samples[half], expected.params, atol=1e-6)
+        assert np.array_equal(halves.samples[half] == 0, expected.params == 0)
+
+
+def test_the_first_pairs_depend_on_the_seed_only(res, halves):
+    again = res.stability(4, seed=3, n_jobs=2, progress=False)
+    np.testing.assert_array_equal(again.samples, halves.samples[:4])
+    assert not np.array_equal(res.stability(2, seed=4, progress=False).samples, halves.samples[:2])
+
+
+def test_frequencies_count_halves(halves):
+    coefs = halves.samples[:, 1:]
+    np.testing.assert_allclose(halves.selection_frequency, (coefs != 0).mean(axis=0))
+    np.testing.assert_allclose(halves.change_frequency, (np.diff(coefs) != 0).mean(axis=0))
+    np.testing.assert_allclose(halves.fusion_frequency + halves.change_frequency, 1.0)
+
+
+@pytest.mark.parametrize("what", ["effects", "changes"])
+def test_the_threshold_solves_the_bound(halves, what):
+    coefs = halves.samples[:, 1:]
+    found = coefs != 0 if what == "effects" else np.diff(coefs) != 0
+    q, p = found.sum(axis=(1, 2)).mean(), found[0].size
+    share = halves.threshold(what, errors=2.5)
+    assert q**2 / ((2 * share - 1) * p) == pytest.approx(2.5)
+
+
+def test_true_effects_and_changes_are_stable(halves):
+    effects, changes = halves.stable_effects(errors=4), halves.stable_changes(errors=1)
+    assert {("x0", f"y{k}") for k in range(5)} <= set(zip(effects["feature"], effects["task"]))
+    assert (changes[["feature", "task", "neighbour"]].to_numpy() == ["x1", "y1", "y2"]).all(axis=1).any()
+    assert (changes["frequency"] >= halves.threshold("changes")).all()
+    np.testing.assert_array_equal(
+        effects["coef"], [halves.results.params.loc[f, t] for f, t in zip(effects["feature"], effects["task"])])
+
+
+def test_too_many_findings_cannot_be_bounded(res):
+    loose = res.model.fit(0.01, 0.0, 0.01).stability(4, progress=False)
+    with pytest.warns(FusedLogitWarning, match=r"on average .* of 50 effects are found in a half.*larger penalties"):
+        assert loose.stable_effects().empty
+
+
+def test_unpenalized_features_are_no_candidates(res):
+    model = FusedLogit(res.model.endog, res.model.exog, penalty_factors=[0.0] + [1.0] * 9)
+    found = model.fit(15.0, 0.0, 15.0).stability(10, progress=False)
+    assert "x0" not in set(found.stable_effects(errors=10)["feature"])
+    assert (found.selection_frequency.loc["x0"] == 1).all()
+
+
+def test_an_odd_number_of_halves_is_refused(res):
+    with pytest.raises(ValueError, match="n must be even.*found 5; use 6"):
+        res.stability(5)
+
+
+@pytest.mark.slow
+def test_false_changes_stay_within_the_bound():
+    """Thirty data sets; a change anywhere but at the one true place is false."""
+    false = []
+    for seed in range(30):
+        fit = FusedLogit(*drawn(np.random.default_rng(100 + seed))).fit(10.0, 0.0, 12.0)
+        found = fit.stability(40, seed=seed, progress=False).stable_changes(errors=1.0)
+        true = (found[["feature", "task", "neighbour"]].to_numpy() == ["x1", "y1", "y2"]).all(axis=1)
+        assert true.any()
+        false.append(len(found) - true.sum())
+    assert np.mean(false) <= 1.0
