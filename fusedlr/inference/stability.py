@@ -142,8 +142,8 @@ class StabilityResults:
         share = self.threshold(what, errors)
         if share > 1:
             found = self._found(what)[:, self._candidates(what)]
-            warnings.warn(f"on average {found.sum(axis=(1, 2)).mean():.1f} of {found[0].size} {what} are found in a half, "
-                          f"too many to bound the false ones by {errors:g}: that needs at most "
+            warnings.warn(f"on average {found.sum(axis=(1, 2)).mean():.1f} of {found[0].size} {what} are found in a "
+                          f"half, too many to bound the false ones by {errors:g}: that needs at most "
                           f"{np.sqrt(errors * found[0].size):.1f}; fit with larger penalties, or allow more errors",
                           FusedLogitWarning, stacklevel=3)
         frequency = self.selection_frequency if what == "effects" else self.change_frequency
@@ -177,7 +177,7 @@ class StabilityResults:
 
 
 def _fit_pair(problem, penalty, start, seeds):
-    """Coefficients and status of two halves; weights are doubled, so that a row meets the penalties of the whole fit."""
+    """Coefficients and status of two halves; weights are doubled, so that a row meets the same penalties as in all."""
     counted = np.flatnonzero(problem.data.row_weights > 0)
     order = np.random.default_rng(seeds).permutation(counted)
     half = len(counted) // 2
