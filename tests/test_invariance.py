@@ -404,3 +404,9 @@ def test_labels_of_weight_0_are_not_seen():
     for s in (replace(BASE, Y=only_yes), without_weightless(replace(BASE, Y=only_yes))):
         with pytest.warns(OneClassWarning, match="'mid': every observed label is True"):
             s.fit()
+
+
+def test_a_weight_is_a_number_of_rows_without_an_offset_too():
+    twice = repeated(BASE)
+    weighted, repeats = FusedLogit(BASE.Y, BASE.X, weights=BASE.weights), FusedLogit(twice.Y, twice.X)
+    compare(of_fit(weighted.fit(1.0, 0.1, 1.0)), of_fit(repeats.fit(1.0, 0.1, 1.0)))
