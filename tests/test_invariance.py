@@ -410,3 +410,10 @@ def test_a_weight_is_a_number_of_rows_without_an_offset_too():
     twice = repeated(BASE)
     weighted, repeats = FusedLogit(BASE.Y, BASE.X, weights=BASE.weights), FusedLogit(twice.Y, twice.X)
     compare(of_fit(weighted.fit(1.0, 0.1, 1.0)), of_fit(repeats.fit(1.0, 0.1, 1.0)))
+
+
+def test_the_largest_of_a_summary_are_those_of_the_largest_coefficient():
+    res = BASE.fit()
+    res.solution.params[1:] = [[3.0, 0.0, 0.0], [1.5, 1.5, 1.5], [0.1, 0.1, 0.1], [0.0, 0.0, 0.0]]
+    text = str(res.summary(max_rows=1))
+    assert "age" in text and "dose" not in text
