@@ -135,6 +135,7 @@ def test_a_separated_task_is_named_and_the_others_keep_their_errors(kind):
     np.testing.assert_allclose(found.bse["low"], sm.Logit(Y["low"], sm.add_constant(X)).fit(disp=0).bse, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::fusedlr.exceptions.CollinearWarning")  # it comes too, and pytest 8 hands it on
 def test_collinear_features_are_named():
     Y, X, _ = simulated()
     X["d"] = 2 * X["b"]

@@ -249,6 +249,7 @@ def test_separated_data_are_said(X):
     assert res.status == "separated" and np.isfinite(res.params.to_numpy()).all()
 
 
+@pytest.mark.filterwarnings("ignore::fusedlr.exceptions.SeparationWarning")  # it comes too, and pytest 8 hands it on
 def test_a_task_of_one_class_is_named(X, Y):
     with pytest.warns(OneClassWarning, match="'mid'.*1"):
         res = FusedLogit(Y.assign(mid=1), X).fit(1, 0.1, 2)
