@@ -15,6 +15,7 @@ def walk(tmp_path_factory):
     return run(PAGE.read_text(encoding="utf-8"), folder), folder
 
 
+@pytest.mark.slow
 def test_the_code_prints_what_the_page_shows(walk):
     check_printed(PAGE.read_text(encoding="utf-8"), walk[0])
 

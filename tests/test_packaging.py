@@ -102,6 +102,7 @@ def test_source_distribution_holds_all_that_a_build_needs(sdist):
     assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "setup.py"} <= sdist
 
 
+@pytest.mark.slow
 def test_source_distribution_holds_every_module(sdist):
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "fusedlr").rglob("*.py")}
     assert modules <= sdist

@@ -54,6 +54,7 @@ def test_random_blocks_on_chains(n_tasks):
         assert agrees(tasks, *block), (tasks, block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_tasks", [2, 3, 4, 5])
 def test_the_pattern_at_the_start_never_changes_the_minimiser(n_tasks):
     rng = np.random.default_rng(30 + n_tasks)

@@ -263,6 +263,7 @@ def test_without_adaboost_the_others_are_compared_and_it_is_said(scores):
     assert table.loc[1, "numbers"].endswith("(without AdaBoost)")
 
 
+@pytest.mark.slow
 def test_a_clear_verdict_is_stable_and_a_toss_is_open(scores):
     """Of three cases with nearly the same gain, which two lead is a matter of the instances drawn."""
     only = [claim for claim in claims.CLAIMS if claim.number in (1, 5)]

@@ -75,7 +75,7 @@ def test_modules_that_change_no_number_are_left_out_and_exist():
     ("study/scores.py", "margins > 0", "margins >= 0", {"collect", "evaluate", "sensitivity", "separable"}),
     ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5",
      {"simulate", "adaboost", "claims", "compare", "figure", "report", "sensitivity", "separable"}),
-    ("r/ada.py", "def boost(X, ", "def boost(x, ", {"adaboost"}),
+    ("r/ada.py", "def boost(X: ", "def boost(x: ", {"adaboost"}),
     ("plots/axes.py", "import numpy as np", "import numpy", set()),
     ("study/report.py", "TITLE = ", "TITLE = 1 and ", {"report"}),
 ])
