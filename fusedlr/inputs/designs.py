@@ -119,7 +119,7 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
     X = checks.finite("exog", X, names) if finite else X
     largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))  # without a copy, and past NaN
-    if largest > LARGEST:
+    if LARGEST < largest < np.inf:  # infinity is refused as such, here or once rows were dropped
         raise ValueError(f"exog must lie between -{LARGEST:g} and {LARGEST:g}, found {largest:g}; choose another unit")
     return X, names, exog.index if isinstance(exog, pd.DataFrame) else None
 
