@@ -82,17 +82,6 @@ def index():
 
 
 @pytest.mark.slow
-def test_an_index_that_answers_is_used(machine, index):
-    assert "Python packages: from the package index" in machine.plan(PIP_INDEX_URL=index)
-
-
-@pytest.mark.slow
-def test_an_index_named_in_the_settings_of_pip_is_used(machine, index):
-    (machine.folder / "pip.conf").write_text(f"[global]\nindex-url = {index}/\n")
-    assert "from the package index" in machine.plan(PIP_CONFIG_FILE=str(machine.folder / "pip.conf"))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"PIP_NO_INDEX": "1"}, {"FUSEDLR_ROUTE": "debian"}], ids=str)
 def test_an_index_that_is_not_wanted_is_left_alone(machine, index, settings):
     assert "Python packages: Debian's own" in machine.plan(PIP_INDEX_URL=index, **settings)
@@ -109,13 +98,6 @@ def test_an_index_that_is_silent_costs_seconds(machine):
         start = time.monotonic()
         assert "Debian's own" in machine.plan(PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
     assert time.monotonic() - start < 15
-
-
-@pytest.mark.parametrize(("r", "rpy2"),
-                         [("4.2.2", "==3.5.17"), ("4.4.3", "==3.5.17"), ("4.5.0", ">=3.6.6"), ("5.0.1", ">=3.6.6")])
-def test_release_of_rpy2_fits_r(machine, r, rpy2):
-    machine.command("Rscript", f"printf {r}")
-    assert f"rpy2: rpy2{rpy2}\n" in machine.plan(FUSEDLR_ROUTE="index")
 
 
 def test_missing_packages_are_named_where_nobody_may_install_them(machine):
@@ -138,15 +120,14 @@ def test_root_installs_what_is_missing_and_failure_is_told(machine):
 
 def test_debian_route_wants_more_system_packages(machine):
     machine.command("dpkg-query", "exit 1")
-    wanted = {route: machine.plan(FUSEDLR_ROUTE=route).split("to install: ")[1].split("\n")[0]
-              for route in ("index", "debian")}
-    assert "python3-statsmodels" in wanted["debian"].split()
-    assert "python3-statsmodels" not in wanted["index"].split()
+    wanted = {route: machine.plan(FUSEDLR_ROUTE=route).split() for route in ("index", "debian")}
+    assert "python3-statsmodels" in wanted["debian"]
+    assert "python3-statsmodels" not in wanted["index"]
 
 
 @pytest.mark.parametrize(("settings", "words"), [
     ({"FUSEDLR_ROUTE": "pypi"}, "FUSEDLR_ROUTE must be 'index' or 'debian', not 'pypi'"),
-    ({"FUSEDLR_PYTHON": "no-such-python"}, "Python 3.10 or newer is needed"),
+    ({"FUSEDLR_PYTHON": "no-such-python"}, "is not a Python 3.11 or newer"),
 ])
 def test_bad_settings_are_refused_in_words(machine, settings, words):
     done = machine.setup("--plan", **settings)
