@@ -55,12 +55,8 @@ without_intercept <- function(x) {
 
 # Standard deviation of each feature over the rows that count, each by its largest weight; 1 where it does not vary.
 column_scales <- function(x, weights) {
-  row_weights <- apply(weights, 1L, max)
-  share <- row_weights / sum(row_weights)
-  centred <- x - rep(drop(share %*% x), each = nrow(x))
-  spread <- sqrt(drop(share %*% centred^2))
-  spread[spread == 0] <- 1
-  unname(spread)
+  spread <- .Call(C_scales, t(x), t(weights))
+  replace(spread, spread == 0, 1)
 }
 
 read_factors <- function(factors, features) {

@@ -125,10 +125,27 @@ SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP contr
   return out;
 }
 
+// Standard deviations of x (features, rows), each row by the largest of its weights (tasks, rows); 0 where none.
+SEXP fusedlr_scales(SEXP x, SEXP weights) {
+  SEXP means = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
+  SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
+  bool good = true;
+  try {
+    fusedlr::means_and_scales(Rf_ncols(x), Rf_nrows(x), Rf_nrows(weights), REAL(x), REAL(weights), REAL(means),
+                              REAL(scales));
+  } catch (...) {
+    good = false;
+  }
+  UNPROTECT(2);
+  if (!good) Rf_error("not enough memory for the scale of features");
+  return scales;
+}
+
 SEXP fusedlr_cpu(void) { return Rf_mkString(fusedlr::instruction_set()); }
 
 static const R_CallMethodDef calls[] = {
     {"C_solve", reinterpret_cast<DL_FUNC>(fusedlr_solve), 5},
+    {"C_scales", reinterpret_cast<DL_FUNC>(fusedlr_scales), 2},
     {"C_cpu", reinterpret_cast<DL_FUNC>(fusedlr_cpu), 0},
     {nullptr, nullptr, 0},
 };

@@ -5,7 +5,7 @@
 #pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else

@@ -11,7 +11,7 @@ namespace base {
 #include "parts.hpp"
 }  // namespace base
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
 namespace avx2 {
 Solver *make(const Problem &problem);
 }
@@ -27,7 +27,7 @@ static int width() { return 2; }
 #endif
 
 Solver *make_solver(const Problem &problem) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
   if (width() == 8) return avx512::make(problem);
   if (width() == 4) return avx2::make(problem);
 #endif
