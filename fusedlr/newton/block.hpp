@@ -38,10 +38,13 @@ class Block {
 
   // The same where it has the signs and ties of b; else false.
   bool keep_pattern(const double *h, const double *q, double l1, double fusion, const double *b, double *to) const {
-    if (fusion == 0 || !has_patterns()) return false;
-    Pattern pattern;
-    set_pattern(pattern, h, l1, fusion, b);
-    return keep(pattern, h, q, l1, to);
+    if constexpr (T > 1) {
+      if (fusion == 0 || !has_patterns()) return false;
+      Pattern pattern;
+      set_pattern(pattern, h, l1, fusion, b);
+      return keep(pattern, h, q, l1, to);
+    }
+    return false;
   }
 
   // Patterns of blocks that can be tried again and again: those of chains whose length is known when compiling.

@@ -1,6 +1,7 @@
 """Any number of random whole problems:  python -m tests.newton.fuzz 10000 [first seed].
 
-Prints each problem on which a promise is broken and ends with their number.
+Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``). The referee, which shares no code
+with the solver, judges each answer. Prints each problem on which a promise is broken and ends with their number.
 """
 
 import sys
@@ -11,14 +12,18 @@ from fusedlr.newton import solve_newton
 from fusedlr.problem import Problem
 from fusedlr.objective import objective
 from fusedlr.optimality import certify
-from tests.newton.problems import draw_problem
+from tests.newton.problems import draw_nasty, draw_problem
 
 TOL = 1e-7
 
 
 def broken_promises(seed):
     """What the solver promised and did not keep on one random problem; an empty list if all is well."""
-    data, penalty, tasks = draw_problem(seed)
+    kind, data, penalty, tasks = draw_nasty(seed // 4) if seed % 4 == 3 else ("usual", *draw_problem(seed))
+    return [f"{kind}: {promise}" for promise in _broken(data, penalty, tasks)]
+
+
+def _broken(data, penalty, tasks):
     solution = solve_newton(Problem.build(data, tasks), penalty, tol=TOL)
     if not np.isfinite(solution.params).all():
         return ["coefficients are not finite"]

@@ -6,7 +6,7 @@ from scipy.special import expit
 from fusedlr.objective import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
-__all__ = ["draw_graph", "draw_problem"]
+__all__ = ["draw_graph", "draw_nasty", "draw_problem"]
 
 
 def draw_graph(rng, n_tasks):
@@ -43,6 +43,39 @@ def draw_problem(seed):
         weights[0] = 1.0
     offset = rng.normal(size=(n, t)) if rng.random() < 0.2 else None
     return Data.from_arrays(X, Y, weights, offset), _draw_penalty(rng, d), draw_graph(rng, t)
+
+
+NASTY = ("far means", "scales", "near duplicates", "large offsets", "many unknowns", "many edges")
+
+
+def draw_nasty(seed):
+    """Name, data, penalty and graph of a problem that is ill-conditioned, badly placed or large in one way."""
+    rng = np.random.default_rng([20, seed])
+    kind = NASTY[seed % len(NASTY)]
+    n, d, t = (int(rng.choice(sizes)) for sizes in ([40, 150], [3, 12], [1, 3, 5]))
+    if kind == "many unknowns":
+        n, d, t = 900, int(rng.choice([60, 110])), int(rng.choice([4, 8]))
+    if kind == "many edges":
+        t = int(rng.choice([6, 10]))
+    X = rng.normal(size=(n, d))
+    chance = expit(0.5 * X @ rng.normal(size=(d, t)) / np.sqrt(d))
+    Y = (rng.random((n, t)) < chance).astype(float)
+    offset = rng.choice([-1.0, 1.0]) * rng.choice([20.0, 40.0, 100.0]) if kind == "large offsets" else 0.0
+    penalty = _draw_penalty(rng, d)
+    tasks = draw_graph(rng, t)
+    if kind == "many edges":
+        tasks = TaskGraph([(j, k) for j in range(t) for k in range(j + 1, t) if (j + k) % 3], t)
+    return kind, Data.from_arrays(_made_nasty(rng, X, kind), Y, None, np.full((n, t), offset)), penalty, tasks
+
+
+def _made_nasty(rng, X, kind):
+    if kind == "far means":
+        return X + rng.choice([0.0, 100.0, 1000.0], size=X.shape[1])
+    if kind == "scales":
+        return X * 10.0 ** rng.uniform(-8, 8, size=X.shape[1])
+    if kind == "near duplicates":
+        X[:, 1] = X[:, 0] + 10.0 ** -rng.integers(2, 6) * X[:, 1]
+    return X
 
 
 def _draw_columns(rng, n, d):
