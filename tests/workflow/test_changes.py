@@ -39,7 +39,7 @@ def planned(output):
     ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
     ("newton/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
     ("study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
-    ("summary.py", "import", "import re, ", set()),
+    ("summary/fit.py", "TITLE = ", "OTHER = ", set()),
 ])
 def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project, tmp_path, module, old, new, rules):
     made = shutil.copytree(finished, tmp_path / "made")

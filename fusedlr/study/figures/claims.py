@@ -70,7 +70,7 @@ def claim3_table(scores: pd.DataFrame) -> Any:
     """Gains in the cells where the paper says that fusing helps little, and the half of the reference gain."""
     cells = _over_best(scores, CASES)
     high = cells[cells["case"].isin(HIGH_SIMILARITY) & cells["size"].isin(MIDDLE)]
-    named = [key in LITTLE_HELP for key in zip(cells["case"], cells["size"])]
+    named = np.array([key in LITTLE_HELP for key in zip(cells["case"], cells["size"])], dtype=bool)
     cells = cells[named].assign(half_of_reference=high["gain"].mean() / 2)
     helps = (cells["gain"] > 0) & (cells["p_holm"] < 0.05)
     return cells.assign(agrees=~helps | (cells["gain"] < cells["half_of_reference"]))
