@@ -1,7 +1,7 @@
 """Any number of random whole problems:  python -m tests.newton.fuzz 10000 [first seed].
 
-Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``). The referee, which shares no code
-with the solver, judges each answer. Prints each problem on which a promise is broken and ends with their number.
+Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``). The referee, which shares
+no code with the solver, judges each answer. Prints each problem on which a promise is broken, then their number.
 """
 
 import sys
