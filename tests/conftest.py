@@ -1,7 +1,9 @@
-"""Rules for the whole suite; fixtures live beside the tests that use them."""
+"""Rules for the whole suite, and what tests marked r need; fixtures live beside the tests that use them."""
 
 import os
+import shutil
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,28 @@ def pytest_runtest_makereport(item):
 def pytest_make_collect_report(collector):
     outcome = yield
     fail_if_skipped(outcome.get_result(), collector)
+
+
+def missing_part():
+    """What is missing for a live R, in words, or None."""
+    if find_spec("rpy2") is None:
+        return "rpy2 is not installed: run make setup"
+    if shutil.which("R") is None:
+        return "R is not installed: run make setup"
+    from fusedlr.r import session
+
+    for package in ("ada", "rpart", "glmnet"):
+        if not session.has_package(package):
+            return f"R's package {package!r} is not installed: run make setup"
+    return None
+
+
+@pytest.fixture(scope="session")
+def _missing_part():
+    return missing_part()
+
+
+@pytest.fixture(autouse=True)
+def _needs_r(request, _missing_part):
+    if request.node.get_closest_marker("r") and _missing_part:
+        pytest.skip(_missing_part)

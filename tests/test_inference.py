@@ -10,6 +10,7 @@ import statsmodels.api as sm
 
 from fusedlr import FusedLogit, FusedLogitResults, FusedLogitWarning, SeparationWarning
 from fusedlr.inference import bootstrap, refit
+from fusedlr.inference.bootstrap import _draw
 from fusedlr.objective import Solution
 
 
@@ -220,3 +221,12 @@ def test_resamples_that_lose_a_class_are_counted_not_hidden():
     found = bootstrap(results, n=30, seed=1)
     assert np.isfinite(found.samples).all()
     assert 0 < found.n_failed < 30
+
+
+def test_rows_of_half_a_weight_are_all_drawn_half_as_often():
+    """Rows share a place in the queue by chance; none of them is passed over for good."""
+    weights = np.tile([0.5, 0.5, 1.0, 0.25, 0.75, 0.0], 10)
+    times = sum(_draw(weights, np.random.default_rng(seed)) * weights for seed in range(2000)) / 2000
+    # A count of 30 draws with a share of w/30 has variance below w: four errors of the mean of 2000.
+    np.testing.assert_array_less(np.abs(times - weights), 4 * np.sqrt(np.maximum(weights, 1e-9) / 2000))
+    assert not times[weights == 0].any()

@@ -1,247 +1,18 @@
 """What must not change an answer, on every path that leads to one.
 
-Each path takes a ``Setting`` and returns numbers under names, labelled by feature and task; each
-invariance turns a setting into one that has to give the same. A new path joins by being listed in ``PATHS``.
+Each invariance turns a setting of ``paths`` into one that has to give the same.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, OneClassWarning, TaskGraph, load, plots
+from fusedlr import FusedLogit, OneClassWarning, TaskGraph
+from tests.paths import BASE, DRAWS, FEATURES, NEW_ROWS, PATHS, R_PATHS, TASKS, numbers, of_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
-
-N, FEATURES, TASKS = 72, ["age", "dose", "noise", "site"], ["low", "mid", "high"]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A model, held-out rows and penalties; rows carry their labels in the index."""
-
-    X: pd.DataFrame
-    Y: pd.DataFrame
-    weights: pd.DataFrame
-    offset: pd.DataFrame
-    folds: pd.Series
-    held: dict
-    factors: dict = field(default_factory=dict)
-    tasks: object = "chain"
-    standardize: bool = True
-    l1: object = 1.5
-    l2: object = 0.4
-    fusion: float = 0.8
-
-    def model(self):
-        return FusedLogit(self.Y, self.X, tasks=self.tasks, weights=self.weights, offset=self.offset,
-                          penalty_factors=self.factors or None, standardize=self.standardize)
-
-    def fit(self):
-        return self.model().fit(self.l1, self.l2, self.fusion)
-
-    @property
-    def lists(self):
-        return {"l1": [self.l1 * 0.5, self.l1, self.l1 * 3], "l2": [self.l2],
-                "fusion": [self.fusion * 0.3, self.fusion * 2],
-                "tol": 1e-13}
-
-    def cv(self, **choice):
-        return self.model().fit_cv(folds=self.folds.to_numpy(), **self.lists, **choice)
-
-
-def setting():
-    rng = np.random.default_rng(3)
-
-    def rows(n, first):
-        index = pd.Index([f"row {first + i}" for i in range(n)])
-        X = pd.DataFrame(rng.normal(size=(n, 4)) * [1.0, 3.0, 0.5, 1.0], index, FEATURES)
-        signal = X[["age"]].to_numpy() + 0.3 * X[["dose"]].to_numpy() * np.array([0, 1, 1])
-        Y = pd.DataFrame(signal + rng.logistic(size=(n, 3)) > 0.2, index, TASKS)
-        weights = pd.DataFrame(np.tile(rng.integers(0, 4, size=(n, 1)), 3), index, TASKS)
-        offset = pd.DataFrame(0.5 * rng.normal(size=(n, 3)), index, TASKS)
-        return X, Y, weights, offset
-
-    X, Y, weights, offset = rows(N, 0)
-    held = dict(zip(("exog", "endog", "weights", "offset"), rows(25, 1000)))
-    return Setting(X, Y, weights, offset, pd.Series(np.arange(N) % 4, X.index), held)
-
-
-BASE = setting()
-
-
-# ---- paths: every one ends in numbers -------------------------------------------------------------------------------
-
-def of_fit(res):
-    whole = {name: getattr(res, name)
-             for name in ("llf", "llnull", "deviance", "prsquared", "aic", "bic", "df", "df_model",
-                                                   "objective", "df_resid")}
-    return {"params": res.params, "nobs_per_task": res.nobs_per_task, "positives": res.positives,
-            "llf_per_task": res.llf_per_task, "summary_frame": by_place(res.summary_frame()), **whole}
-
-
-def by_place(frame):
-    return frame.pivot(index="feature", columns="task", values="value")
-
-
-def fit(s):
-    return of_fit(s.fit())
-
-
-def fit_by_admm(s):
-    # Its gap says that coefficients are within about 1e-5 of the minimiser's; that many digits are compared.
-    return {"params": s.model().fit(s.l1, s.l2, s.fusion, method="admm", tol=1e-11).params.round(4)}
-
-
-def grid(s):
-    found = s.model().fit_grid(**s.lists)
-    params = {f"params {i}": pd.DataFrame(found.params[i], found.model.exog_names, found.model.endog_names)
-              for i in range(len(found))}
-    return {"objective": found.table["objective"], "df": found.table["df"], **params}
-
-
-def select(metric):
-    return lambda s: of_fit(s.model().fit_grid(**s.lists).select(**s.held, metric=metric))
-
-
-def cv(**choice):
-    def path(s):
-        found = s.cv(**choice)
-        columns = [name for name in ("mean", "se", "logloss", "error", "auc", "df", "aic", "bic")
-                   if name in found.table]
-        return {"best": found.best, "chosen": found.chosen, "params": found.results.params,
-                **{name: found.table[name] for name in columns}}
-
-    return path
-
-
-def refit(cov_type):
-    def path(s):
-        found = s.fit().refit(cov_type)
-        return {"params": found.params, "bse": found.bse.fillna(0.0), "llf": found.llf, "aic": found.aic,
-                "bic": found.bic}
-
-    return path
-
-
-def bootstrap(s):
-    found = s.fit().bootstrap(6, seed=4, progress=False)
-    interval = found.conf_int(0.5)
-    spread = pd.DataFrame(np.std(found.samples, axis=0, ddof=1), s.model().exog_names, s.model().endog_names)
-    pd.testing.assert_frame_equal(found.bse, spread)
-    return {"bse": found.bse, "lower": interval.xs("lower", axis=1, level=1),
-            "upper": interval.xs("upper", axis=1, level=1),
-            "selected": found.selection_frequency}
-
-
-def predict(s):
-    res, new = s.fit(), {"exog": s.held["exog"], "offset": s.held["offset"]}
-    return {"prob": res.predict(**new), "linear": res.predict(**new, which="linear"),
-            "label": res.predict(**new, which="label").astype(float)}
-
-
-def saved(s, folder):
-    s.fit().save(folder / "fit")
-    back = load(folder / "fit")
-    again = back.model.fit(s.l1, s.l2, s.fusion)
-    return {**of_fit(back), **{f"again {name}": value for name, value in of_fit(again).items()}}
-
-
-def saved_others(s, folder):
-    """Whatever else can be saved, read back and asked again."""
-    made = {"refit": s.fit().refit(), "grid": s.model().fit_grid(**s.lists), "cv": s.cv()}
-    for name, result in made.items():
-        result.save(folder / name)
-    refitted, points, choice = (load(folder / name) for name in made)
-    return {"bse": refitted.bse.fillna(0.0), "objective": points.table["objective"], "mean": choice.table["mean"],
-            "params": choice.results.params, "select": points.select(**s.held).llf}
-
-
-def refitted_predictions(s):
-    found = s.fit().refit().get_prediction(s.held["exog"], s.held["offset"])
-    return {"mean": found.predicted_mean, "se": found.se_mean}
-
-
-def settings_of(s):
-    return {"weights": s.weights.iloc[:, 0], "offset": s.offset.mean(axis=1), "standardize": s.standardize,
-            "penalty_factors": s.factors or None}
-
-
-def ordered(s):
-    level = s.Y.sum(axis=1)
-    res = FusedLogit.from_ordered(level, s.X, **settings_of(s)).fit(s.l1, s.l2, s.fusion)
-    levels = res.predict(s.held["exog"], which="levels", offset=s.held["offset"].mean(axis=1))
-    return {"params": res.params, "llf": res.llf, "bic": res.bic, "levels": levels.mean(axis=0).rename(str)}
-
-
-def survival(s):
-    model = FusedLogit.from_survival(1.0 + s.Y.sum(axis=1), s.folds > 0, s.X, breaks=[1.5, 2.5, 3.5], **settings_of(s))
-    res = model.fit(s.l1, s.l2, s.fusion)
-    curves = res.predict(s.held["exog"], which="survival", offset=s.held["offset"].mean(axis=1))
-    return {"params": res.params, "llf": res.llf, "curves": curves.mean(axis=0)}
-
-
-def with_rows(s):
-    model = s.model()
-    return of_fit(model.with_rows(np.arange(model.problem.data.n_rows)).fit(s.l1, s.l2, s.fusion))
-
-
-def calibration_plot(s):
-    def lines(ax):
-        drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines() if line.get_label() in set(s.Y.columns)}
-        return pd.DataFrame({name: xy.ravel() for name, xy in drawn.items()})
-
-    own, new = plots.calibration(s.fit(), bins=4), plots.calibration(s.fit(), **s.held, bins=4)
-    return {"own": lines(own), "held": lines(new)}
-
-
-def path_plot(s):
-    ax = plots.feature_path(s.model().fit_grid(**s.lists), "age")
-    return {"values": pd.Series(sorted(np.concatenate([line.get_ydata() for line in ax.get_lines()[:3]])))}
-
-
-def coef_plot(s):
-    ax = plots.coef_map(s.fit(), per="unit")
-    # A group whose tasks are not side by side is drawn in parts, with its number in each.
-    return {"numbers": pd.Series(sorted({float(text.get_text().replace("\u2212", "-")) for text in ax.texts}))}
-
-
-def cv_plot(s):
-    ax = plots.cv_surface(s.cv())
-    return {"scores": pd.Series(np.asarray(ax.collections[0].get_array()).ravel())}
-
-
-def selection_plot(s):
-    ax = plots.selection_frequencies(s.fit().bootstrap(6, seed=4, progress=False))
-    return {"areas": pd.Series(sorted(np.concatenate([dots.get_sizes() for dots in ax.collections])))}
-
-
-def summary(s):
-    cells = [str(cell).strip() for row in s.fit().summary().tables[-1].data[2:] for cell in row[1:]]
-    return {"cells": pd.Series(sorted({float(cell) for cell in cells if cell.lstrip("-").replace(".", "").isdigit()}))}
-
-
-PATHS = {
-    "fit": fit, "admm": fit_by_admm, "grid": grid, "select by error": select("error"),
-    "select by logloss": select("logloss"),
-    "cv by logloss": cv(), "cv by error": cv(metric="error"), "cv by auc": cv(metric="auc"),
-    "cv by 1se": cv(rule="1se"),
-    "cv by aic": cv(by="aic"), "cv by bic": cv(by="bic"),
-    "refit": refit("nonrobust"), "refit by clusters": refit("cluster"), "bootstrap": bootstrap, "predict": predict,
-    "save and load": saved, "save and load others": saved_others, "predictions of a refit": refitted_predictions,
-    "ordered": ordered, "survival": survival, "with_rows": with_rows, "calibration plot": calibration_plot,
-    "feature path plot": path_plot,
-    "coefficient map": coef_plot, "cv plot": cv_plot, "selection plot": selection_plot, "summary": summary,
-}
-DRAWS = {"bootstrap", "selection plot"}
-
-
-def numbers(path, s, tmp_path):
-    found = PATHS[path](s, tmp_path) if path.startswith("save and load") else PATHS[path](s)
-    plt.close("all")
-    return found
 
 
 def compare(found, expected, absolute=2e-7):
@@ -252,8 +23,6 @@ def compare(found, expected, absolute=2e-7):
                                    atol=absolute,
                                    err_msg=name)
 
-
-# ---- invariances ----------------------------------------------------------------------------------------------------
 
 def rowwise(s, change):
     """The same change to everything that has rows, held-out rows too."""
@@ -301,7 +70,6 @@ SAME = {
     "a factor is a scaled penalty": (
         lambda s: replace(s, factors=dict.fromkeys(FEATURES, 4.0), l1=s.l1 / 4, l2=s.l2 / 4), ()),
 }
-NEW_ROWS = {"predict", "predictions of a refit", "ordered", "survival"}
 ROWS = ("a weight is a number of rows", "weight 0 is no row", "rows in another order")
 
 
@@ -318,8 +86,15 @@ def expected(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize(("name", "path"), [(name, path) for name, (_, unless) in SAME.items() for path in PATHS
-                                            if path not in unless])
+def paths(unless=()):
+    """Paths for a test, those to R marked as such."""
+    found = [path for path in (*PATHS, *R_PATHS) if path not in unless]
+    return [pytest.param(path, marks=pytest.mark.r) if path in R_PATHS else pytest.param(path) for path in found]
+
+
+@pytest.mark.parametrize(("name", "path"), [
+    pytest.param(name, *path.values, marks=path.marks)
+    for name, (_, unless) in SAME.items() for path in paths(unless)])
 def test_nothing_changes_by(name, path, expected, tmp_path):
     changed = SAME[name][0](BASE)
     if path in NEW_ROWS and name in ROWS:
@@ -335,9 +110,10 @@ def rows_changed(found, change):
 
 SHIFT = 0.7
 SPREADS = {"bse"}
+SHARES = {"selected", "stable"}
 
 
-@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"summary"}))
+@pytest.mark.parametrize("path", paths({"summary"}))
 def test_an_offset_moves_the_intercepts_and_nothing_else(path, expected, tmp_path):
     changed = replace(BASE, offset=BASE.offset + SHIFT, held={**BASE.held, "offset": BASE.held["offset"] + SHIFT})
     shift = pd.Series(0.0, ["const", *FEATURES]).where(lambda row: row.index != "const", SHIFT)
@@ -352,17 +128,20 @@ def spread(X, weights):
 
 
 # Rows that were not watched through any interval have no label, and do not count in the scale of survival.
-@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"summary", "coefficient map", "feature path plot", "survival"}))
+SURVIVAL = {path for path in PATHS if path.endswith("survival")}
+
+
+@pytest.mark.parametrize("path", paths({"summary", "coefficient map", "feature path plot"} | SURVIVAL))
 def test_standardizing_is_scaling_by_hand(path, expected, tmp_path):
     unit = spread(BASE.X, BASE.weights)
     changed = replace(BASE, X=BASE.X / unit, standardize=False, held={**BASE.held, "exog": BASE.held["exog"] / unit})
     back = pd.concat([pd.Series({"const": 1.0}), unit])
-    found = {name: value if name == "selected" else rows_changed({name: value}, lambda table: table.div(
+    found = {name: value if name in SHARES else rows_changed({name: value}, lambda table: table.div(
         back.reindex(table.index), axis=0))[name] for name, value in numbers(path, changed, tmp_path).items()}
     compare(found, expected(path), 2e-4 if path == "admm" else 2e-7)
 
 
-@pytest.mark.parametrize("path", sorted(PATHS.keys() - {"feature path plot"}))
+@pytest.mark.parametrize("path", paths({"feature path plot"}))
 def test_other_names_change_names_only(path, expected, tmp_path):
     other = {name: f"{name} $1" for name in (*FEATURES, *TASKS)}
     changed = rowwise(BASE, lambda table, weights:

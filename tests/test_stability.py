@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit, FusedLogitWarning
+from fusedlr.inference.stability import _halves
 
 
 def drawn(rng, n=300, d=10, t=5):
@@ -95,3 +96,25 @@ def test_false_changes_stay_within_the_bound():
         assert true.any()
         false.append(len(found) - true.sum())
     assert np.mean(false) <= 1.0
+
+
+def test_a_weight_is_a_number_of_rows_in_halves(res):
+    """Weights 2 part like rows twice: a row may be in both halves, and 300 of 600 rows are in each."""
+    twice = FusedLogit(res.model.endog, res.model.exog, weights=np.full(300, 2.0)).problem.data.row_weights
+    for seed in range(20):
+        first, second = (2 * half for half in _halves(twice, np.random.default_rng(seed)))
+        assert first.sum() == second.sum() == 300
+        np.testing.assert_array_equal(first + second, 2.0)
+        assert (first == 1).any() and (first == 2).any()
+
+
+def test_rows_of_half_a_weight_are_all_in_halves_at_times():
+    weights = np.full(20, 0.5)
+    times = sum(sum(_halves(weights, np.random.default_rng(seed))) * weights for seed in range(2000)) / 2000
+    np.testing.assert_allclose(times, 0.5, atol=4 * 0.5 / np.sqrt(2000))
+
+
+def test_weights_of_less_than_two_rows_have_no_halves(res):
+    model = FusedLogit(res.model.endog, res.model.exog, weights=np.full(300, 1 / 300))
+    with pytest.raises(ValueError, match="weights must stand for two rows or more.*found a sum of 1;"):
+        model.fit(0.1, 0.0, 0.1).stability(4)

@@ -13,6 +13,7 @@ from .. import checks
 from ..base import Result
 from ..exact import solve_exactly
 from ..parallel import run
+from .draws import number_of_rows, rows_at, times_drawn
 from .wald import intervals
 
 if TYPE_CHECKING:
@@ -176,10 +177,5 @@ def _refit_resample(problem, penalty, start, seeds):
 
 def _draw(weights, rng):
     """How often each row is drawn, over its weight, in a resample of as many rows as the weights stand for, (n,)."""
-    end = np.cumsum(weights)
-    size = max(int(round(end[-1])), 1)
-    # A place in the queue of all rows, each as long as its weight: equal rows side by side are drawn like one of twice
-    # the weight.
-    places = (rng.integers(size, size=size) + 0.5) * (end[-1] / size)
-    times = np.bincount(np.searchsorted(end, places, side="right"), minlength=len(weights))
-    return np.divide(times, weights, out=np.zeros(len(weights)), where=weights > 0)
+    size = number_of_rows(weights)
+    return times_drawn(rows_at(rng.integers(size, size=size), weights, rng), weights)

@@ -14,6 +14,7 @@ from .. import checks
 from ..exact import solve_exactly
 from ..exceptions import FusedLogitWarning
 from ..parallel import run
+from .draws import number_of_rows, rows_at, times_drawn
 
 __all__ = ["StabilityResults", "stability"]
 
@@ -24,7 +25,8 @@ def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = No
 
     Rows are parted at random into two halves, each half is fitted, and this is done again:
     complementary pairs, after Shah and Samworth (2013). With an odd number of rows one is
-    left out, another one in each pair.
+    left out, another one in each pair. A weight is a number of rows: a row of weight 2 is parted
+    as two equal rows would be, which may go to different halves.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = No
         raise ValueError(f"n must be even, because halves come in pairs, found {n}; use {n + 1}")
     seed = checks.whole("seed", seed, 0)
     model = results.model
+    if number_of_rows(model.problem.data.row_weights) < 2:
+        raise ValueError("weights must stand for two rows or more to be parted into halves, found a sum of "
+                         f"{model.problem.data.row_weights.sum():g}; a weight is a number of rows")
     work = partial(_fit_pair, model.problem, results.penalty, results.solution.params)
     pairs = run(work, np.random.SeedSequence(seed).spawn(n // 2), n_jobs, progress, "stability")
     fits = [fit for pair in pairs for fit in pair]
@@ -178,13 +183,15 @@ class StabilityResults:
 
 def _fit_pair(problem, penalty, start, seeds):
     """Coefficients and status of two halves; weights are doubled, so that a row meets the same penalties as in all."""
-    counted = np.flatnonzero(problem.data.row_weights > 0)
-    order = np.random.default_rng(seeds).permutation(counted)
-    half = len(counted) // 2
     fits = []
-    for rows in (order[:half], order[half:2 * half]):
-        times = np.zeros(problem.data.n_rows)
-        times[rows] = 2.0
-        solution = solve_exactly(problem.reweighted(times), penalty, start=start)
+    for times in _halves(problem.data.row_weights, np.random.default_rng(seeds)):
+        solution = solve_exactly(problem.reweighted(2.0 * times), penalty, start=start)
         fits.append((solution.params, solution.status))
     return fits
+
+
+def _halves(weights, rng):
+    """How often each row is in either half, over its weight, two ndarrays of shape (n,)."""
+    half = number_of_rows(weights) // 2
+    order = rows_at(rng.permutation(number_of_rows(weights)), weights, rng)
+    return [times_drawn(rows, weights) for rows in (order[:half], order[half:2 * half])]

@@ -1,41 +1,14 @@
-"""What the tests with a live R share: the reason to skip, small data, and R in a process of its own."""
+"""What the tests with a live R share: small data, and R in a process of its own."""
 
 import os
-import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fusedlr.r import session
-
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def missing_part():
-    """What is missing for a live R, in words, or None."""
-    if find_spec("rpy2") is None:
-        return "rpy2 is not installed: run make setup"
-    if shutil.which("R") is None:
-        return "R is not installed: run make setup"
-    for package in ("ada", "rpart", "glmnet"):
-        if not session.has_package(package):
-            return f"R's package {package!r} is not installed: run make setup"
-    return None
-
-
-@pytest.fixture(scope="session")
-def _missing_part():
-    return missing_part()
-
-
-@pytest.fixture(autouse=True)
-def _needs_r(request, _missing_part):
-    if request.node.get_closest_marker("r") and _missing_part:
-        pytest.skip(_missing_part)
 
 
 @pytest.fixture
