@@ -133,7 +133,8 @@ class Built(Described):
         for rows censored at breaks. With a large ``fusion`` effects are constant over
         time, as in the proportional-odds hazard model; ``fusion`` decides how far to go
         there. ``predict`` takes ``which="hazard"``, ``"survival"``, ``"incidence"`` and
-        ``"median"`` too.
+        ``"median"`` too; ``outcomes.out_of_fold_scores`` has log-likelihood, Brier score and
+        concordance of what ``fit_cv`` chose, ``outcomes.survival_scores`` those in other rows.
         """
         times = Times.read(time, event, entry)
         return cls._of(Survival.read(times, breaks), times, exog, kwargs)

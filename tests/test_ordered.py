@@ -167,6 +167,23 @@ def test_scores_of_held_out_rows(X, severity, codes):
         ordered_scores(FusedLogit(severity == "bad", X).fit(1, 0, 0), severity, X)
 
 
+def test_a_weight_is_a_number_of_rows_in_scores(X, severity):
+    offset = np.linspace(-1, 1, 300)
+    res = FusedLogit.from_ordered(severity, X, offset=offset).fit(1.0, 0.1, 2.0)
+    weights = np.arange(300) % 3
+    rows = np.repeat(np.arange(300), weights)
+    found = ordered_scores(res, severity, X, weights, offset)
+    again = ordered_scores(res, *(part.iloc[rows].reset_index(drop=True) for part in (severity, X)),
+                           offset=offset[rows])
+    pd.testing.assert_series_equal(found, again, rtol=1e-12)
+    with pytest.raises(ValueError, match="weights must have the index of endog"):
+        ordered_scores(res, severity, X, pd.Series(weights), offset)
+    with pytest.raises(ValueError, match="exog must have one row for each of the 300 levels, found 2"):
+        ordered_scores(res, severity, X.iloc[:2], offset=0)
+    with pytest.raises(ValueError, match="endog must have a level in some row"):
+        ordered_scores(res, severity, X, np.zeros(300), offset)
+
+
 @pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
 @pytest.mark.parametrize("how", [{}, {"direction": "backward"}, {"kind": "cumulative"}])
 def test_ranked_probability_score_chooses_penalties(X, severity, codes, how):

@@ -9,7 +9,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import fusedlr
 from fusedlr import FusedLogit
-from fusedlr.outcomes import Times, effect_table, survival_scores
+from fusedlr.outcomes import Times, curve_scores, effect_table, out_of_fold_scores, survival_scores
 from fusedlr.outcomes.survival_scores import brier_scores, censoring_curve, concordance
 
 TIGHT = 1e-14
@@ -167,8 +167,9 @@ def test_censoring_curve_is_that_of_the_other_event(watched):
     before, at = censoring_curve(times)
     expected = SurvfuncRight(watched["time"], 1 - watched["event"])
     moments = watched["time"][watched["event"] == 0].sort_values()
-    np.testing.assert_allclose(at(moments), expected.surv_prob, rtol=1e-12)
+    np.testing.assert_allclose(at(moments)[:-1], expected.surv_prob[:-1], rtol=1e-12)
     np.testing.assert_allclose(before(moments), np.append(1.0, expected.surv_prob[:-1]), rtol=1e-12)
+    assert expected.surv_prob[-1] == 0 and at(99.0) == before(moments.max())  # no one is left to stand for the last
 
 
 def test_brier_scores_without_censoring_are_mean_squares():
@@ -185,6 +186,162 @@ def test_censored_rows_are_stood_in_for_by_the_others():
     curves = np.column_stack([[0.5] * 5, [0.25] * 5])
     expected = (0.25**2 + 2 * 2 * 0.75**2) / 5
     np.testing.assert_allclose(brier_scores(curves, np.array([0, 1, 2]), times)[1], expected)
+
+
+@pytest.fixture(scope="module")
+def late(watched):
+    """When each row came under observation, some at breaks, and some inside intervals; the rest at 0."""
+    rng = np.random.default_rng(8)
+    entry = pd.Series(rng.choice([0.0, 0.0, 0.25, 1.0, 1.5, 2.0], 400), watched.index)
+    return entry.where(entry < watched["time"], 0.0)
+
+
+def test_brier_scores_of_late_entries_follow_from_their_definition(X, watched, late):
+    """Row by row, with the probability not to be censored from statsmodels."""
+    model = FusedLogit.from_survival(watched["time"], watched["event"], X, BREAKS, entry=late)
+    curves = model.fit(0.5, 0.1, 1.0).predict(which="survival")
+    time, event, entry = watched["time"].to_numpy(), watched["event"].to_numpy() == 1, late.to_numpy()
+    not_censored = SurvfuncRight(time, 1 - event, entry=entry)
+
+    def between(start, end, whole):
+        inside = (not_censored.surv_times > start) & (
+            not_censored.surv_times <= end if whole else not_censored.surv_times < end)
+        return np.prod(1 - not_censored.n_events[inside] / not_censored.n_risk[inside])
+
+    alive = curves.assign(start=1.0).rename(columns={"start": 0}).to_numpy()[:, [4, 0, 1, 2, 3]]
+    expected = []
+    for end in (1, 2, 3, 4):
+        total = rows = 0
+        for i in range(400):
+            start = int(np.ceil(entry[i]))
+            if start >= end or time[i] <= start:
+                continue
+            rows += 1
+            share = alive[i, end] / alive[i, start]
+            if event[i] and time[i] <= end:
+                total += share**2 / between(start, time[i], False)
+            elif time[i] > end:
+                total += (1 - share) ** 2 / between(start, end, True)
+        expected.append(total / rows)
+    found = brier_scores(curves.to_numpy(), np.array(BREAKS), Times.read(time, event, entry))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_the_truth_has_the_best_brier_score_of_late_entries():
+    """Hazards 0.2 or 0.5 a year; half of the rows were only met at year 1 or 2, if they were still well."""
+    rng, n = np.random.default_rng(3), 200_000
+    hazard = rng.choice([0.2, 0.5], n)
+    time, entry, left = rng.geometric(hazard), rng.choice([0, 0, 1, 2], n), rng.geometric(0.15, n) + 0.5
+    event, until = time < left, np.minimum(time, left)
+    met = entry < until
+    times = Times.read(until[met], event[met], entry[met])
+    scores = [brier_scores((1 - np.clip(hazard[met, None] + shift, 0, 1)) ** [1, 2, 3, 4], np.arange(5), times)
+              for shift in (0.0, -0.05, 0.05)]
+    assert (scores[0] < scores[1]).all() and (scores[0] < scores[2]).all()
+    # Without censoring and at the end of year 1 the score is the mean of h (1 - h) over those met at 0.
+    assert scores[0][0] == pytest.approx((0.2 * 0.8 + 0.5 * 0.5) / 2, abs=0.005)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_a_weight_is_a_number_of_rows_in_every_score(X, watched, late, truncated):
+    weights = pd.Series(np.random.default_rng(2).integers(0, 4, 400), X.index)
+    entry = late if truncated else None
+    res = FusedLogit.from_survival(watched["time"], watched["event"], X, BREAKS, entry=entry).fit(0.5, 0.1, 1.0)
+    found = survival_scores(res, watched["time"], watched["event"], X, entry, weights)
+    rows = np.repeat(np.arange(400), weights)
+    again = survival_scores(res, *(part.iloc[rows].reset_index(drop=True) for part in
+                                   (watched["time"], watched["event"], X)),
+                            None if entry is None else entry.iloc[rows].reset_index(drop=True))
+    assert found["nobs"] == weights.sum() == again["nobs"]
+    pd.testing.assert_series_equal(found, again, rtol=1e-12)
+    halves = survival_scores(res, watched["time"], watched["event"], X, entry, weights / 2)
+    pd.testing.assert_series_equal(found.drop("nobs"), halves.drop("nobs"), rtol=1e-12)
+
+
+def test_a_pair_is_compared_from_when_both_were_watched():
+    """The second row was met at 1, and is safer from then on, whatever was predicted for the time before."""
+    times = Times.read([1.5, 3.0], [1, 0], [0, 1])
+    curves = np.array([[0.9, 0.45], [0.5, 0.4]])
+    assert concordance(curves, np.array([0, 1, 2]), times) == 1.0
+    assert concordance(curves, np.array([0, 1, 2]), Times.read([1.5, 3.0], [1, 0])) == 0.0
+
+
+def test_rows_that_were_never_watched_count_for_nothing(X, watched, model):
+    res = model.fit(1.0, 0.1, 2.0)
+    more = pd.DataFrame({"time": [0.0, 0.0], "event": [0, 1]}, index=[900, 901])
+    both, features = pd.concat([watched, more]), pd.concat([X, X.iloc[:2].set_axis(more.index)])
+    found = survival_scores(res, both["time"], both["event"], features)
+    expected = survival_scores(res, watched["time"], watched["event"], X)
+    pd.testing.assert_series_equal(found.drop("nobs"), expected.drop("nobs"), rtol=1e-12)
+
+
+def test_offsets_count_in_scores(X, watched):
+    offset = np.linspace(-1, 1, 400)
+    res = FusedLogit.from_survival(watched["time"], watched["event"], X, BREAKS, offset=offset).fit(1.0, 0.1, 2.0)
+    found = survival_scores(res, watched["time"], watched["event"], X, offset=offset)
+    assert found["loglike"] == pytest.approx(res.llf / res.model.nobs, rel=1e-12)
+    with pytest.raises(ValueError, match="offset must be given"):
+        survival_scores(res, watched["time"], watched["event"], X)
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_scores_out_of_fold_are_those_of_fits_on_the_other_folds(X, watched, late):
+    weights = np.arange(400) % 3
+    model = FusedLogit.from_survival(watched["time"], watched["event"], X, BREAKS, entry=late, weights=weights)
+    folds = np.arange(400) % 4
+    cv = model.fit_cv(folds=folds, l1=[0.5, 2.0, 8.0], l2=[0.1], fusion=[0.5, 2.0, 8.0], progress=False)
+    found = out_of_fold_scores(cv, watched["time"], watched["event"], late, weights)
+    assert list(found.index) == [0, 1, 2, 3]
+    for fold in range(4):
+        held = folds == fold
+        fit = model.with_rows(~held).fit(**cv.penalties)
+        expected = survival_scores(fit, *(part[held] for part in (watched["time"], watched["event"], X, late, weights)))
+        pd.testing.assert_series_equal(found.loc[fold], expected, check_names=False, rtol=1e-12)
+
+
+def test_curves_from_anywhere_are_scored_alike(X, watched, late, model):
+    res = model.fit(1.0, 0.1, 2.0)
+    rows = (watched["time"], watched["event"])
+    found = curve_scores(res.predict(which="survival"), *rows, late, np.ones(400))
+    pd.testing.assert_series_equal(found, survival_scores(res, *rows, X, late), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda curves: curves.to_numpy(), "curves must be a DataFrame whose columns are times"),
+    (lambda curves: curves[[2.0, 1.0]], "curves must fall from 1 to 0 along times that rise"),
+    (lambda curves: 1 - curves, "curves must fall"),
+    (lambda curves: curves.iloc[:5], "curves must have the index of time"),
+    (lambda curves: curves.iloc[:5].reset_index(drop=True), "curves must have"),
+    (lambda curves: curves.set_axis(list("abcd"), axis=1), "columns of curves must"),
+])
+def test_curves_that_are_none_are_refused(watched, model, change, message):
+    curves = model.fit(1.0, 0.1, 2.0).predict(which="survival")
+    with pytest.raises((TypeError, ValueError), match=message):
+        curve_scores(change(curves), watched["time"], watched["event"])
+
+
+@pytest.mark.parametrize(("weights", "message"), [
+    (np.ones(3), "weights must have one value for each of 400 rows, found shape"),
+    (np.full(400, -1.0), "weights must be finite and not negative, found -1"),
+    (np.full(400, np.nan), "weights must be finite"),
+    (pd.Series(np.ones(400)), "weights must have the index of time"),
+])
+def test_bad_weights_of_scores_are_refused(X, watched, model, weights, message):
+    with pytest.raises(ValueError, match=message):
+        survival_scores(model.fit(1.0, 0.1, 2.0), watched["time"], watched["event"], X, weights=weights)
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_scores_out_of_fold_need_folds_and_the_rows_of_the_model(X, watched, model):
+    grid = {"l1": [1.0, 2.0], "l2": [0.1], "fusion": [1.0], "progress": False}
+    rows = (watched["time"], watched["event"])
+    with pytest.raises(ValueError, match="cv must be what fit_cv chose by folds"):
+        out_of_fold_scores(model.fit_cv(by="bic", **grid), *rows)
+    cv = model.fit_cv(folds=2, **grid)
+    with pytest.raises(ValueError, match="time must have one value for each of the 400 rows of the model, found 9"):
+        out_of_fold_scores(cv, *(part.iloc[:9] for part in rows))
+    with pytest.raises(ValueError, match="time must have the index of the model"):
+        out_of_fold_scores(cv, *(part.iloc[::-1] for part in rows))
 
 
 # ---- which effects change -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from .. import checks
 from .names import by_name, check_index
 
 __all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty",
-           "read_weights"]
+           "read_weights", "row_weights"]
 
 
 def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
@@ -34,6 +34,18 @@ def held_out_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks:
     if (array < 0).any():
         raise ValueError(f"weights must not be negative, found {array.min():g}")
     return np.where(np.isnan(Y), 0.0, array)
+
+
+def row_weights(weights: Any, n_rows: int, index: pd.Index | None, reference: str) -> np.ndarray:
+    """How often each row counts in a score, shape (n,), not negative; 1 where left out."""
+    if weights is None:
+        return np.ones(n_rows)
+    if isinstance(weights, pd.Series):
+        check_index(weights.index, index, "weights", reference)
+    array = checks.array("weights", weights)
+    if array.shape != (n_rows,):
+        raise ValueError(f"weights must have one value for each of {n_rows} rows, found shape {array.shape}")
+    return _not_negative("weights", array)
 
 
 def read_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray | None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from .effects import effect_table
 from .ordered import Ordered, ordered_scores
 from .survival import Survival, Times, split_surv
-from .survival_scores import survival_scores
+from .survival_scores import curve_scores, out_of_fold_scores, survival_scores
 
-__all__ = ["OUTCOMES", "Ordered", "Survival", "Times", "effect_table", "from_state", "ordered_scores", "split_surv",
-           "survival_scores"]
+__all__ = ["OUTCOMES", "Ordered", "Survival", "Times", "curve_scores", "effect_table", "from_state", "ordered_scores",
+           "out_of_fold_scores", "split_surv", "survival_scores"]
 
 OUTCOMES: dict[str, type[Ordered] | type[Survival]] = {"ordered": Ordered, "survival": Survival}
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import checks
 from ..exceptions import CrossingWarning
+from ..inputs import row_weights
 from ..inputs.names import refuse_duplicates
 from ..objective import Data, sigmoid
 from ..scoring import Metric
@@ -175,7 +176,7 @@ class Ordered:
                           "fusion crosses less", CrossingWarning, stacklevel=4)
 
 
-def ordered_scores(results: Any, endog: Any, exog: Any) -> pd.Series:
+def ordered_scores(results: Any, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> pd.Series:
     """How well a fit of an ordered outcome predicts other rows.
 
     Parameters
@@ -184,24 +185,34 @@ def ordered_scores(results: Any, endog: Any, exog: Any) -> pd.Series:
         Of a model from ``FusedLogit.from_ordered``.
     endog, exog : as for ``from_ordered``
         Held-out rows; those without a level are left out.
+    weights : array_like, shape (n,), optional
+        A weight 2 is the row twice, 0 no row.
+    offset : as for ``predict``, optional
 
     Returns
     -------
     Series
         ``logloss``, minus the mean log-probability of the level that came; ``rps``, the
         mean ranked probability score; ``error``, the share of rows whose most probable
-        level is another; ``nobs``, the rows that were scored.
+        level is another; ``nobs``, the rows that were scored. Weights count in all of them.
     """
     outcome = results.model.outcome
     if not isinstance(outcome, Ordered):
         raise ValueError("results must come from FusedLogit.from_ordered, found a model of plain tasks or of times")
-    rank = outcome.ranks(endog).to_numpy()
-    shares = results.predict(exog, which="levels").to_numpy()[~np.isnan(rank)]
-    rank = rank[~np.isnan(rank)].astype(int)
+    ranks = outcome.ranks(endog)
+    counts = row_weights(weights, len(ranks), endog.index if isinstance(endog, pd.Series) else None, "endog")
+    shares = results.predict(exog, which="levels", offset=offset).to_numpy()
+    if len(shares) != len(ranks):
+        raise ValueError(f"exog must have one row for each of the {len(ranks)} levels, found {len(shares)}")
+    seen = ranks.notna().to_numpy() & (counts > 0)
+    rank, shares, counts = ranks.to_numpy()[seen].astype(int), shares[seen], counts[seen]
+    if not len(rank):
+        raise ValueError("endog must have a level in some row that counts, found none")
     with np.errstate(divide="ignore"):
         logs = np.log(shares[np.arange(len(rank)), rank])
-    return pd.Series({"logloss": -logs.mean(), "rps": ranked_probability(shares, rank).mean(),
-                      "error": (shares.argmax(axis=1) != rank).mean(), "nobs": float(len(rank))})
+    scores = {"logloss": -logs, "rps": ranked_probability(shares, rank), "error": shares.argmax(axis=1) != rank}
+    return pd.Series({name: np.average(score, weights=counts) for name, score in scores.items()} |
+                     {"nobs": float(counts.sum())})
 
 
 def ranked_probability(shares: np.ndarray, rank: np.ndarray) -> np.ndarray:

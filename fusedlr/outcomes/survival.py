@@ -51,6 +51,11 @@ class Times:
                              f"the first is row {int(np.argmax(late))}, from {since[late][0]:g} to {until[late][0]:g}")
         return cls(since, until, happened, index)
 
+    def rows(self, rows: np.ndarray) -> Times:
+        """The same of some of the rows, by position or by one bool for each."""
+        return Times(self.entry[rows], self.time[rows], self.event[rows], None if self.index is None else
+                     self.index[rows])
+
 
 @dataclass(frozen=True)
 class Survival:
@@ -86,7 +91,7 @@ class Survival:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Scores beyond those of the tasks; see ``survival_scores`` for those that need the times themselves."""
+        """None beyond those of the tasks: the Brier score and concordance need the times; see ``out_of_fold_scores``."""
         return {}
 
     def labels(self, times: Times) -> pd.DataFrame:

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
+from ..inputs import check_index, row_weights
+from ..objective import linear_predictor, sigmoid
 from .survival import Survival, Times
 
-__all__ = ["brier_scores", "censoring_curve", "concordance", "survival_scores"]
+__all__ = ["brier_scores", "censoring_curve", "concordance", "curve_scores", "out_of_fold_scores", "survival_scores"]
 
 
-def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any = None) -> pd.Series:
+def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any = None, weights: Any = None,
+                    offset: Any = None) -> pd.Series:
     """Scores of a fit of time to event in other rows.
 
     Parameters
@@ -21,14 +25,17 @@ def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any =
         Of a model from ``FusedLogit.from_survival``.
     time, event, exog, entry : as for ``from_survival``
         Held-out rows.
+    weights : array_like, shape (n,), optional
+        A weight 2 is the row twice, 0 no row.
+    offset : as for ``predict``, optional
 
     Returns
     -------
     Series
-        ``loglike``, the mean log-likelihood of a person, over those watched through at
-        least one interval; ``brier``, the integrated Brier score up to the last break,
-        weighted against censoring; ``concordance``, the share of pairs that are in the
-        right order; ``nobs``, the number of rows.
+        ``loglike``, the mean log-likelihood of a row, over those with a label in at least one
+        interval; ``brier``, the integrated Brier score up to the last break, weighted
+        against censoring; ``concordance``, the share of pairs that are in the right order;
+        ``nobs``, the number of rows. Weights count in all of them.
 
     Notes
     -----
@@ -38,22 +45,91 @@ def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any =
     Meier's estimate from the same rows. Between breaks the score is taken as a straight line.
     Concordance is Antolini's: of a row with the event and one that is watched for longer,
     the first should have the lower predicted survival at that time. Equal ones count half.
+
+    A row that entered late is judged by what came after the first break at which it was
+    watched, given that it was well there: both the predicted survival and the probability
+    not to be censored are those given that break, in a pair given the later of the two.
     """
-    outcome = results.model.outcome
-    if not isinstance(outcome, Survival):
-        raise ValueError("results must come from FusedLogit.from_survival, found a model of something else")
+    outcome = _outcome(results)
     times = Times.read(time, event, entry)
-    hazard = results.predict(exog, which="hazard").to_numpy()
+    hazard = results.predict(exog, which="hazard", offset=offset).to_numpy()
     if len(hazard) != len(times.time):
         raise ValueError(f"exog must have one row for each of the {len(times.time)} times, found {len(hazard)}")
-    curves, ends = np.cumprod(1 - hazard, axis=1), np.array(outcome.breaks)
-    return pd.Series({"loglike": _loglike(outcome.labels(times).to_numpy(), hazard),
-                      "brier": _integrated(brier_scores(curves, ends, times), ends),
-                      "concordance": concordance(curves, ends, times), "nobs": float(len(hazard))})
+    return _scores(hazard, outcome, times, _row_weights(weights, times))
 
 
-def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times) -> np.ndarray:
-    """Brier score at the end of each interval, weighted against censoring, shape (t,).
+def out_of_fold_scores(cv: Any, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.DataFrame:
+    """Scores of the chosen penalties of time to event in each fold, by the fit on all other folds.
+
+    Parameters
+    ----------
+    cv : CVResults
+        Of ``fit_cv`` of a model from ``FusedLogit.from_survival``, by folds.
+    time, event, entry : as for ``from_survival``
+        Of the rows of the model, which itself keeps no more of them than the labels.
+    weights : array_like, shape (n,), optional
+        As for ``survival_scores``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each fold with the columns of ``survival_scores``.
+
+    Notes
+    -----
+    The same folds chose the penalties, so that these scores are a little better than those
+    of new rows; for a comparison of models part the rows first, and choose within each part.
+    """
+    outcome, model = _outcome(cv), cv.model
+    if getattr(cv, "folds", None) is None:
+        raise ValueError("cv must be what fit_cv chose by folds, found no folds; use by='cv', or survival_scores for "
+                         "other rows")
+    times, data = Times.read(time, event, entry), model.data
+    if len(times.time) != data.n_rows:
+        raise ValueError(f"time must have one value for each of the {data.n_rows} rows of the model, found "
+                         f"{len(times.time)}")
+    check_index(times.index, model.index, "time", "the model")
+    counts, folds = _row_weights(weights, times), np.unique(cv.folds)
+    rows = []
+    for fold in folds:
+        held = cv.folds == fold
+        fit = model.with_rows(~held).fit(**cv.penalties)
+        hazard = sigmoid(linear_predictor(data.rows(held), fit.solution.params))
+        rows.append(_scores(hazard, outcome, times.rows(held), counts[held]))
+    return pd.DataFrame(rows, pd.Index(folds, name="fold"))
+
+
+def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.Series:
+    """The same scores of survival curves from anywhere, to compare other models.
+
+    Parameters
+    ----------
+    curves : DataFrame, shape (n, t)
+        Predicted probability to be without the event at the times that name the columns, as
+        from ``predict(which="survival")``; its columns end the intervals.
+    time, event, entry, weights : as for ``survival_scores``
+
+    Returns
+    -------
+    Series
+        As from ``survival_scores``.
+    """
+    if not isinstance(curves, pd.DataFrame):
+        raise TypeError(f"curves must be a DataFrame whose columns are times, found {checks.shown(curves)}")
+    outcome = Survival(tuple(np.append(0.0, checks.vector("columns of curves", curves.columns))))
+    times, alive = Times.read(time, event, entry), checks.array("curves", curves)
+    check_index(curves.index if times.index is not None else None, times.index, "curves", "time")
+    if len(alive) != len(times.time):
+        raise ValueError(f"curves must have one row for each of the {len(times.time)} times, found {len(alive)}")
+    before = np.column_stack([np.ones(len(alive)), alive[:, :-1]])
+    if not ((0 <= alive) & (alive <= before) & (before <= 1)).all() or (np.diff(outcome.breaks) <= 0).any():
+        raise ValueError("curves must fall from 1 to 0 along times that rise, found others; sort the columns")
+    hazard = 1 - np.divide(alive, before, out=np.zeros(alive.shape), where=before > 0)
+    return _scores(hazard, outcome, times, _row_weights(weights, times))
+
+
+def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> np.ndarray:
+    """Brier score at the end of each interval, weighted against censoring, shape (t,); NaN where no row is seen.
 
     Parameters
     ----------
@@ -61,28 +137,43 @@ def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times) -> np.nda
         Predicted probability to be without the event at the end of each interval.
     breaks : ndarray, shape (t + 1,)
     times : Times
+    weights : array_like, shape (n,), optional
     """
-    before, after = censoring_curve(times)
+    counts = _row_weights(weights, times)
+    before, at = censoring_curve(times, counts)
+    start = _first_break(breaks, times)
+    watched = (counts > 0) & (start < len(breaks)) & (times.time > np.append(breaks, np.inf)[start])
+    times, counts, start = times.rows(watched), counts[watched], start[watched]
+    alive = np.column_stack([np.ones(len(counts)), curves[watched]])
+    given, staying = _at(alive, start), at(breaks[start])
     scores = []
-    for alive, end in zip(curves.T, breaks[1:]):
+    for k, end in enumerate(breaks[1:], start=1):
         came, well = times.event & (times.time <= end), times.time > end
         # Until just before the event for those who had it, until now for the others.
-        weights = np.zeros(len(alive))
-        weights[came] = 1 / before(times.time[came])
-        weights[well] = 1 / max(float(after(end)), 1e-12)
-        seen = times.entry < end
-        scores.append(np.sum((weights * (alive - well) ** 2)[seen]) / seen.sum())
+        share = np.where(came, before(times.time), at(end)) / staying
+        squares = (np.divide(alive[:, k], given, out=np.zeros(len(given)), where=given > 0) - well) ** 2
+        seen = start < k
+        told = seen & (came | well)
+        scores.append(np.sum((counts * squares / share)[told]) / counts[seen].sum() if seen.any() else np.nan)
     return np.array(scores)
 
 
-def censoring_curve(times: Times) -> tuple:
-    """Kaplan and Meier's probability not to be censored: functions of time, just before it and at it."""
-    moments = np.unique(times.time[~times.event])
-    at_risk = ((times.entry[:, None] < moments) & (times.time[:, None] >= moments)).sum(axis=0)
+def censoring_curve(times: Times, weights: Any = None) -> tuple:
+    """Kaplan and Meier's probability not to be censored: functions of time, just before it and at it.
+
+    Their quotient at two times is the probability between the two. A time at which all who
+    are watched are censored is left out: no row is watched across it.
+    """
+    counts = _row_weights(weights, times)
+    censored = ~times.event & (counts > 0) & (times.time > times.entry)
+    moments, place = np.unique(times.time[censored], return_inverse=True)
+    leaving = np.bincount(place, counts[censored], len(moments))
     # Events come before censorings of the same time.
-    at_risk -= (times.event[:, None] & (times.time[:, None] == moments)).sum(axis=0)
-    leaving = (~times.event[:, None] & (times.time[:, None] == moments)).sum(axis=0)
-    left = np.append(1.0, np.cumprod(1 - leaving / at_risk))
+    gone = times.event & (counts > 0) & np.isin(times.time, moments)
+    events = np.bincount(np.searchsorted(moments, times.time[gone]), counts[gone], len(moments))
+    at_risk = _total_below(times.entry, counts, moments) - _total_below(times.time, counts, moments) - events
+    stay = 1 - leaving / at_risk
+    left = np.append(1.0, np.cumprod(np.where(stay > 1e-12, stay, 1.0)))
 
     def before(time):
         return left[np.searchsorted(moments, time, side="left")]
@@ -93,25 +184,67 @@ def censoring_curve(times: Times) -> tuple:
     return before, at
 
 
-def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times) -> float:
+def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> float:
     """Share of comparable pairs in the right order, Antolini's index; NaN where no pair can be compared."""
-    interval = np.searchsorted(breaks, times.time, side="left") - 1
+    counts = _row_weights(weights, times)
+    start, interval = _first_break(breaks, times), np.searchsorted(breaks, times.time, side="left") - 1
+    alive = np.column_stack([np.ones(len(counts)), curves])
     right = pairs = 0.0
-    for i in np.flatnonzero(times.event & (interval >= 0) & (interval < curves.shape[1])):
-        others = (times.time > times.time[i]) & (times.entry < times.time[i])
-        later, mine = curves[others, interval[i]], curves[i, interval[i]]
-        right += (later > mine).sum() + 0.5 * (later == mine).sum()
-        pairs += others.sum()
+    for i in np.flatnonzero(times.event & (counts > 0) & (start <= interval) & (interval < curves.shape[1])):
+        others = (times.time > times.time[i]) & (start <= interval[i])
+        since, rows = np.maximum(start[others], start[i]), alive[others]
+        # Crosswise, because a quotient may be 0 / 0.
+        later = rows[:, interval[i] + 1] * alive[i, since]
+        mine = alive[i, interval[i] + 1] * _at(rows, since)
+        right += counts[i] * (counts[others] @ ((later > mine) + 0.5 * (later == mine)))
+        pairs += counts[i] * counts[others].sum()
     return float(right / pairs) if pairs else float("nan")
 
 
-def _loglike(labels, hazard):
+def _outcome(results):
+    outcome = getattr(getattr(results, "model", None), "outcome", None)
+    if not isinstance(outcome, Survival):
+        raise ValueError("results must come from FusedLogit.from_survival, found a model of something else")
+    return outcome
+
+
+def _row_weights(weights, times):
+    """How often each row counts, shape (n,)."""
+    return row_weights(weights, len(times.time), times.index, "time")
+
+
+def _scores(hazard, outcome, times, counts):
+    curves, ends = np.cumprod(1 - hazard, axis=1), np.array(outcome.breaks)
+    return pd.Series({"loglike": _loglike(outcome.labels(times).to_numpy(), hazard, counts),
+                      "brier": _integrated(brier_scores(curves, ends, times, counts), ends),
+                      "concordance": concordance(curves, ends, times, counts), "nobs": float(counts.sum())})
+
+
+def _loglike(labels, hazard, counts):
     chance = np.where(labels == 1, hazard, 1 - hazard)
-    by_row = np.where(np.isnan(labels), 0.0, np.log(np.where(np.isnan(labels), 1.0, chance))).sum(axis=1)
-    return float(by_row[~np.isnan(labels).all(axis=1)].mean())
+    with np.errstate(divide="ignore"):
+        by_row = np.log(np.where(np.isnan(labels), 1.0, chance)).sum(axis=1)
+    told = (counts > 0) & ~np.isnan(labels).all(axis=1)
+    return float(np.average(by_row[told], weights=counts[told])) if told.any() else float("nan")
 
 
 def _integrated(scores, breaks):
     """Mean over time; at the first break nothing has happened, and nothing can be wrong."""
     heights = np.append(0.0, scores)
     return float(np.sum((heights[1:] + heights[:-1]) / 2 * np.diff(breaks)) / (breaks[-1] - breaks[0]))
+
+
+def _first_break(breaks, times):
+    """Position of the first break at which each row was watched, shape (n,); after the last where there is none."""
+    return np.searchsorted(breaks, times.entry, side="left")
+
+
+def _at(table, columns):
+    """The value in one column of each row."""
+    return np.take_along_axis(table, columns[:, None], axis=1)[:, 0]
+
+
+def _total_below(values, counts, limits):
+    """Total weight of the values below each limit."""
+    order = np.argsort(values, kind="stable")
+    return np.append(0.0, np.cumsum(counts[order]))[np.searchsorted(values[order], limits, side="left")]
