@@ -30,11 +30,11 @@ def bind(where: str, letter: str, length: int, sizes: Sizes) -> None:
         refuse(where, f"have size {known + int(more or 0)} along {letter}", str(length))
 
 
-def listed(rule: Rule, letter: str = "") -> Rule:
-    """A list of as many values as the letter stands for; of any number where there is no letter."""
+def listed(rule: Rule, letter: str = "", least: int = 0) -> Rule:
+    """A list of as many values as the letter stands for; of any number from ``least`` on where there is no letter."""
     def check(where: str, value: Any, sizes: Sizes) -> None:
-        if not isinstance(value, list):
-            refuse(where, "be a list", _shown(value))
+        if not isinstance(value, list) or len(value) < least:
+            refuse(where, "be a list" + (f" of {least} or more" if least else ""), _shown(value))
         if letter:
             bind(where, letter, len(value), sizes)
         for k, entry in enumerate(value):

@@ -7,7 +7,7 @@ from os import PathLike
 from . import checks, storage
 from .base import Result
 from .grid import Grid
-from .inference import BootstrapResults, RefitResults
+from .inference import BootstrapResults, RefitResults, StabilityResults
 from .layouts import LAYOUTS
 from .model import FusedLogit
 from .results import FusedLogitResults
@@ -39,5 +39,5 @@ def _from_state(kind, model, page, arrays):
     if kind == "grid":
         return Grid.from_state(model, page, arrays)
     results = FusedLogitResults.from_state(model, page, arrays)
-    above = {"refit": RefitResults, "bootstrap": BootstrapResults, "cv": CVResults}
+    above = {cls.kind: cls for cls in (RefitResults, BootstrapResults, StabilityResults, CVResults)}
     return above[kind].from_state(results, page, arrays) if kind in above else results

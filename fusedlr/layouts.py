@@ -1,7 +1,7 @@
 """What saved files hold, kind by kind: the one description that ``save`` follows and ``load`` insists on.
 
 Letters are sizes: n rows, d features, t tasks, e edges of the task graph, p values of a
-refit, r resamples, g points of a grid, f folds, c columns of scores.
+refit, r resamples or halves, g points of a grid, f folds, c columns of scores.
 """
 
 from __future__ import annotations
@@ -77,8 +77,10 @@ REFIT = Layout(
         "refit_collinear": Array(("p",), "i", among=(0, 1)),
     })
 
-BOOTSTRAP = Layout(page={**RESULTS.page, "bootstrap": record({"seed": WHOLE, "status": listed(_STATUS, "r")})},
-                   arrays={**RESULTS.arrays, "samples": Array(("r", "1+d", "t"))})
+_REPEATED = record({"seed": WHOLE, "status": listed(_STATUS, "r", least=2)})
+_SAMPLES = {**RESULTS.arrays, "samples": Array(("r", "1+d", "t"))}
+BOOTSTRAP = Layout(page={**RESULTS.page, "bootstrap": _REPEATED}, arrays=_SAMPLES)
+STABILITY = Layout(page={**RESULTS.page, "stability": _REPEATED}, arrays=_SAMPLES)
 
 _GRID_PAGE = {"grid": record({"tol": SHARE, "status": listed(_STATUS, "g")})}
 _GRID_ARRAYS = {
@@ -101,4 +103,5 @@ CHOICE = Layout(
         "fold_scores": Array(("f", "g"), group="folds"),
     })
 
-LAYOUTS = {"results": RESULTS, "refit": REFIT, "bootstrap": BOOTSTRAP, "grid": GRID, "cv": CHOICE}
+LAYOUTS = {"results": RESULTS, "refit": REFIT, "bootstrap": BOOTSTRAP, "stability": STABILITY, "grid": GRID,
+           "cv": CHOICE}

@@ -115,6 +115,11 @@ CALLS = {
     "FusedLogitResults.refit": (lambda: fit().refit, {}),
     "FusedLogitResults.bootstrap": (lambda: fit().bootstrap, {"n": 2}),
     "FusedLogitResults.stability": (lambda: fit().stability, {"n": 2}),
+    "StabilityResults.average": (lambda: fit().stability(2).average, {"what": "effects"}),
+    "StabilityResults.predict": (lambda: fit().stability(2).predict, {"exog": X}),
+    "StabilityResults.summary": (lambda: fit().stability(2).summary, {}),
+    "StabilityResults.plot": (lambda: fit().stability(2).plot, {}),
+    "StabilityResults.save": (lambda: fit().stability(2).save, {"path": "fit"}),
     "StabilityResults.threshold": (lambda: fit().stability(2).threshold, {"what": "effects"}),
     "StabilityResults.stable_effects": (lambda: fit().stability(2).stable_effects, {}),
     "StabilityResults.stable_changes": (lambda: fit().stability(2).stable_changes, {}),
@@ -170,7 +175,7 @@ TAKES = {
     "hypotheses": OPTIONAL, "value": {"true", "minus one", "minus half"},
 }
 PREDICTIONS = [("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
-               ("CVResults", "predict"), ("BootstrapResults", "predict")]
+               ("CVResults", "predict"), ("BootstrapResults", "predict"), ("StabilityResults", "predict")]
 TAKES_HERE = {
     ("FusedLogit.fit_grid", "l1"): {"a short series"},
     ("FusedLogit.fit_grid", "l2"): {"a short series"},

@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 
 from fusedlr import (BootstrapResults, CVResults, FusedLogit, FusedLogitResults, Grid, GridEdgeWarning, RefitResults,
-                     load)
+                     StabilityResults, load)
 from fusedlr.objective import Solution
 
 RNG = np.random.default_rng(3)
@@ -56,10 +56,10 @@ def everything(fit):
         cv = fit.model.fit_cv(folds=3, l1=[0.5, 2.0, 8.0], l2=[0.0, 1.0], fusion=[0.0, 1.0, 4.0], progress=False)
         criterion = fit.model.fit_cv(by="bic", l1=[0.5, 2.0, 8.0], l2=0.5, fusion=[0.0, 4.0], progress=False)
     return {"results": fit, "refit": fit.refit(), "bootstrap": fit.bootstrap(n=8, progress=False), "cv": cv,
-            "criterion": criterion, "grid": cv.grid}
+            "stability": fit.stability(n=8, progress=False), "criterion": criterion, "grid": cv.grid}
 
 
-KINDS = ["results", "refit", "bootstrap", "cv", "criterion", "grid"]
+KINDS = ["results", "refit", "bootstrap", "stability", "cv", "criterion", "grid"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -175,7 +175,7 @@ def test_a_refit_predicts_like_its_own_coefficients(everything):
     np.testing.assert_allclose(refit.fittedvalues, 1 / (1 + np.exp(-linear)), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["bootstrap", "cv"])
+@pytest.mark.parametrize("kind", ["bootstrap", "stability", "cv"])
 def test_a_choice_and_a_bootstrap_predict_like_their_fit(everything, kind):
     found = everything[kind]
     pd.testing.assert_frame_equal(found.predict(X, "linear"), found.results.predict(X, "linear"))
@@ -209,7 +209,7 @@ def test_every_result_comes_back_from_its_file(everything, kind, remove_data, tm
     assert back.summary().as_text() == found.summary().as_text()
     if kind != "grid":
         pd.testing.assert_frame_equal(back.predict(X), found.predict(X))
-    for name in ("table", "bse"):
+    for name in ("table", "bse", "selection_frequency", "change_frequency"):
         if isinstance(getattr(found, name, None), pd.DataFrame):
             pd.testing.assert_frame_equal(getattr(back, name), getattr(found, name))
     assert back.model.has_data != remove_data
@@ -300,7 +300,7 @@ def test_errors_of_features_with_large_values_are_not_printed_as_zero(everything
 def test_with_many_tasks_a_result_still_prints_on_a_screen():
     many = pd.DataFrame(np.repeat(Y.to_numpy(), 7, axis=1), X.index, [f"task {k}" for k in range(21)])
     res = FusedLogit(many, X).fit(l1=2.0, l2=1.0, fusion=4.0)
-    for found in (res, res.refit(), res.bootstrap(n=3, progress=False)):
+    for found in (res, res.refit(), res.bootstrap(n=3, progress=False), res.stability(n=4, progress=False)):
         assert len(str(found).splitlines()) <= 75
     assert len(str(res).splitlines()) <= 20
 
@@ -313,5 +313,5 @@ def test_the_summary_of_a_choice_marks_what_was_chosen(everything):
 
 
 def test_the_classes_are_public():
-    assert [cls.kind for cls in (FusedLogitResults, RefitResults, BootstrapResults, CVResults, Grid)] == [
-        "results", "refit", "bootstrap", "cv", "grid"]
+    assert [cls.kind for cls in (FusedLogitResults, RefitResults, BootstrapResults, StabilityResults, CVResults,
+                                     Grid)] == ["results", "refit", "bootstrap", "stability", "cv", "grid"]

@@ -119,6 +119,23 @@ def test_a_missing_field_of_the_page_is_refused_by_name(saved, tmp_path, field):
         load(put(tmp_path / "odd.npz", page, arrays))
 
 
+@pytest.mark.parametrize("kind", ["bootstrap", "stability"])
+def test_wrong_repetitions_are_refused_by_name(saved, tmp_path, kind):
+    getattr(load(saved), kind)(4, progress=False).save(tmp_path / "whole.npz")
+    page, arrays = parts(tmp_path / "whole.npz")
+    for field, value in [("status", []), ("status", ["optimal"]), ("status", ["fine"] * 4), ("status", "optimal"),
+                         ("seed", -1), ("seed", 0.5), ("seed", None), ("more", 1)]:
+        path = put(tmp_path / "odd.npz", {**page, kind: {**page[kind], field: value}}, arrays)
+        with pytest.raises(ValueError, match=rf"odd.npz.*({kind}.*{field}|{kind} must hold|samples must have size)"):
+            load(path)
+    for samples in (arrays["samples"][:3], arrays["samples"][:, :2], arrays["samples"] * np.nan, np.zeros(4)):
+        with pytest.raises(ValueError, match="odd.npz.*samples must"):
+            load(put(tmp_path / "odd.npz", page, {**arrays, "samples": samples}))
+    other = "stability" if kind == "bootstrap" else "bootstrap"
+    with pytest.raises(ValueError, match=f"odd.npz.*{kind} must be one of"):
+        load(put(tmp_path / "odd.npz", {**page, "kind": f"fusedlr {other}"}, arrays))
+
+
 def test_a_page_overwrites_no_attribute(saved, tmp_path):
     page, arrays = parts(saved)
     page["kept"]["model"] = 1

@@ -226,5 +226,6 @@ def test_a_surface_of_auc_outlines_and_marks_the_largest(cv):
 
 
 def test_every_result_has_a_figure(cv):
-    for result in (cv, cv.grid, cv.results, cv.results.refit(), cv.results.bootstrap(n=3, progress=False)):
+    for result in (cv, cv.grid, cv.results, cv.results.refit(), cv.results.bootstrap(n=3, progress=False),
+                   cv.results.stability(n=4, progress=False)):
         assert drawn(result.plot()).get_title(loc="left")

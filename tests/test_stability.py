@@ -85,6 +85,22 @@ def test_an_odd_number_of_halves_is_refused(res):
         res.stability(5)
 
 
+def test_the_summary_shows_what_is_stable_and_why_the_rest_is_not(halves):
+    text = str(halves.summary(errors=4))
+    assert f"{halves.average('effects')[0]:.1f} of 50" in text and f"{halves.threshold('changes', 4):.2f}" in text
+    effects, changes = halves.stable_effects(errors=4), halves.stable_changes(errors=4)
+    rows = [line.split() for line in text.splitlines()]
+    for row in effects.itertuples():
+        assert [row.feature, row.task, f"{row.coef:.4f}", f"{row.frequency:.2f}"] in rows
+    for row in changes.itertuples():
+        assert [row.feature, row.task, row.neighbour, f"{row.frequency:.2f}"] in rows
+    assert "too many to bound the false ones by 1" in str(halves) and "too many" not in text
+    short = halves.summary(errors=4, max_rows=2)
+    assert f"Shown are the 2 effects found most often, of {len(effects)} stable ones" in str(short)
+    with pytest.raises(ValueError, match="errors must be positive"):
+        halves.summary(errors=0)
+
+
 @pytest.mark.slow
 def test_false_changes_stay_within_the_bound():
     """Thirty data sets; a change anywhere but at the one true place is false."""

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..base import Result
 from ..exact import solve_exactly
 from ..parallel import run
 from .draws import number_of_rows, rows_at, times_drawn
+from .resampled import Resampled
 from .wald import intervals
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = No
     return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)
 
 
-@dataclass(frozen=True)
-class BootstrapResults(Result):
+@dataclass(frozen=True, repr=False)
+class BootstrapResults(Resampled):
     """Fits of resampled rows.
 
     Percentile intervals of a penalized fit describe the penalized estimate, which is
@@ -74,21 +74,7 @@ class BootstrapResults(Result):
     """
 
     kind = "bootstrap"
-
-    results: Any
-    samples: np.ndarray
-    status: np.ndarray
-    seed: int
-
-    @property
-    def model(self) -> Any:
-        """The model of the fit."""
-        return self.results.model
-
-    @property
-    def params(self) -> pd.DataFrame:
-        """Coefficients of the fit on the rows themselves, DataFrame (1 + d, t)."""
-        return self.results.params
+    parts = "resamples"
 
     @property
     def bse(self) -> pd.DataFrame:
@@ -102,29 +88,14 @@ class BootstrapResults(Result):
         return intervals(self._frame(lower), self._frame(upper))
 
     @property
-    def selection_frequency(self) -> pd.DataFrame:
-        """Share of resamples in which a coefficient is not zero, DataFrame (d, t)."""
-        return self._frame((self.samples != 0).mean(axis=0)).iloc[1:]
-
-    @property
     def fusion_frequency(self) -> pd.DataFrame:
         """Share of resamples in which both tasks of an edge have the same value, DataFrame (1 + d, edges).
 
         Two zeros are the same value.
         """
-        edges, names = self.results.model.tasks.edges, self.results.model.endog_names
+        edges = self.model.tasks.edges
         same = self.samples[:, :, edges[:, 0]] == self.samples[:, :, edges[:, 1]]
-        columns = pd.MultiIndex.from_tuples([(names[j], names[k]) for j, k in edges], names=["task", "neighbour"])
-        return pd.DataFrame(same.mean(axis=0), self.results.model.exog_names, columns)
-
-    @property
-    def n_failed(self) -> int:
-        """Resamples whose fit is not optimal; they are kept."""
-        return int((self.status != "optimal").sum())
-
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``."""
-        return self.results.predict(exog, which, offset)
+        return pd.DataFrame(same.mean(axis=0), self.model.exog_names, self._edges())
 
     def summary(self, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
         """A statsmodels ``Summary``: each coefficient with its percentile interval and how often it is selected.
@@ -144,28 +115,8 @@ class BootstrapResults(Result):
 
         return self.summary(max_rows=max(VALUES_ON_A_SCREEN // len(self.model.endog_names) - 1, 1)).as_text()
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``."""
-        from ..plots import selection_frequencies
-
-        return selection_frequencies(self, ax=ax)
-
-    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
-        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
-        page, arrays = self.results.state(remove_data)
-        page["bootstrap"] = {"seed": self.seed, "status": self.status.tolist()}
-        return page, {**arrays, "samples": self.samples}
-
-    @classmethod
-    def from_state(cls, results: Any, page: dict, arrays: dict) -> BootstrapResults:
-        """Resamples from what ``state`` gave, of a fit that was made from the same."""
-        return cls(results, arrays["samples"], np.array(page["bootstrap"]["status"]), page["bootstrap"]["seed"])
-
     def _frame(self, values: np.ndarray) -> pd.DataFrame:
-        return pd.DataFrame(values, self.results.model.exog_names, self.results.model.endog_names)
-
-    def __repr__(self) -> str:
-        return f"<BootstrapResults: {len(self.samples)} resamples, {self.n_failed} not optimal, seed {self.seed}>"
+        return pd.DataFrame(values, self.model.exog_names, self.model.endog_names)
 
 
 def _refit_resample(problem, penalty, start, seeds):

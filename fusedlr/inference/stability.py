@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,14 @@ from ..exact import solve_exactly
 from ..exceptions import FusedLogitWarning
 from ..parallel import run
 from .draws import number_of_rows, rows_at, times_drawn
+from .resampled import Resampled
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
 
 __all__ = ["StabilityResults", "stability"]
+
+WHAT = ("effects", "changes")
 
 
 def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = None,
@@ -60,8 +66,8 @@ def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = No
     return StabilityResults(results, params, np.array([status for _, status in fits]), seed)
 
 
-@dataclass(frozen=True)
-class StabilityResults:
+@dataclass(frozen=True, repr=False)
+class StabilityResults(Resampled):
     """Fits of complementary halves of the rows.
 
     Attributes
@@ -86,20 +92,13 @@ class StabilityResults:
     The bound is of use where q is small: at most the root of p for one false candidate.
     """
 
-    results: Any
-    samples: np.ndarray
-    status: np.ndarray
-    seed: int
-
-    @property
-    def selection_frequency(self) -> pd.DataFrame:
-        """Share of halves in which a coefficient is not zero, DataFrame (d, t)."""
-        return self._frame("effects", self._found("effects").mean(axis=0))
+    kind = "stability"
+    parts = "halves"
 
     @property
     def change_frequency(self) -> pd.DataFrame:
         """Share of halves in which the two tasks of an edge differ, DataFrame (d, edges)."""
-        return self._frame("changes", self._found("changes").mean(axis=0))
+        return pd.DataFrame(self._found("changes").mean(axis=0), self.model.exog_names[1:], self._edges())
 
     @property
     def fusion_frequency(self) -> pd.DataFrame:
@@ -115,12 +114,17 @@ class StabilityResults:
         errors : float
             Largest number of false ones to expect, positive.
         """
-        what = checks.word("what", what, ("effects", "changes"))
+        what = checks.word("what", what, WHAT)
         errors = checks.number("errors", errors)
         if errors == 0:
             raise ValueError("errors must be positive, found 0; no share of the halves excludes all false ones")
-        found = self._found(what)[:, self._candidates(what)]
-        return 0.5 + found.sum(axis=(1, 2)).mean() ** 2 / (2 * errors * max(found[0].size, 1))
+        found, candidates = self.average(what)
+        return 0.5 + found**2 / (2 * errors * max(candidates, 1))
+
+    def average(self, what: str) -> tuple[float, int]:
+        """Effects or changes found in a half on average, and how many there could be: q and p of the notes."""
+        found = self._found(checks.word("what", what, WHAT))[:, self._candidates(what)]
+        return float(found.sum(axis=(1, 2)).mean()), found[0].size
 
     def stable_effects(self, errors: float = 1.0) -> pd.DataFrame:
         """Coefficients that are not zero in so many halves that at most ``errors`` false ones are expected among them.
@@ -143,14 +147,31 @@ class StabilityResults:
         """
         return self._stable("changes", errors)
 
+    def summary(self, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
+        """A statsmodels ``Summary``: effects and changes at which at most ``errors`` false ones each are expected.
+
+        Parameters
+        ----------
+        errors : float
+        max_rows : int or None
+            Effects, and changes, to show, those found most often; None shows all.
+        """
+        from ..summary import summarize_stability
+
+        return summarize_stability(self, errors, max_rows)
+
+    def __str__(self) -> str:
+        from ..summary import VALUES_ON_A_SCREEN
+
+        return self.summary(max_rows=VALUES_ON_A_SCREEN // 2).as_text()
+
     def _stable(self, what, errors):
         share = self.threshold(what, errors)
         if share > 1:
-            found = self._found(what)[:, self._candidates(what)]
-            warnings.warn(f"on average {found.sum(axis=(1, 2)).mean():.1f} of {found[0].size} {what} are found in a "
-                          f"half, too many to bound the false ones by {errors:g}: that needs at most "
-                          f"{np.sqrt(errors * found[0].size):.1f}; fit with larger penalties, or allow more errors",
-                          FusedLogitWarning, stacklevel=3)
+            found, candidates = self.average(what)
+            warnings.warn(f"on average {found:.1f} of {candidates} {what} are found in a half, too many to bound the "
+                          f"false ones by {errors:g}: that needs at most {np.sqrt(errors * candidates):.1f}; fit with "
+                          "larger penalties, or allow more errors", FusedLogitWarning, stacklevel=3)
         frequency = self.selection_frequency if what == "effects" else self.change_frequency
         places = np.argwhere((frequency.to_numpy() >= share) & self._candidates(what)[:, None])
         rows = [(frequency.index[j], *np.atleast_1d(np.array(frequency.columns[k], dtype=object)),
@@ -160,7 +181,7 @@ class StabilityResults:
 
     def _found(self, what):
         """Whether each half has each effect or change, ndarray of bool, shape (n, d, t) or (n, d, edges)."""
-        edges = self.results.model.tasks.edges
+        edges = self.model.tasks.edges
         coefs = self.samples[:, 1:]
         return coefs != 0 if what == "effects" else coefs[:, :, edges[:, 0]] != coefs[:, :, edges[:, 1]]
 
@@ -168,17 +189,6 @@ class StabilityResults:
         """Features of which a penalty could make it zero, or tie it, shape (d,)."""
         penalty = self.results.penalty
         return (penalty.l1 if what == "effects" else penalty.fusion)[1:] > 0
-
-    def _frame(self, what, values):
-        model = self.results.model
-        names = model.endog_names
-        columns = names if what == "effects" else pd.MultiIndex.from_tuples(
-            [(names[j], names[k]) for j, k in model.tasks.edges], names=["task", "neighbour"])
-        return pd.DataFrame(values, model.exog_names[1:], columns)
-
-    def __repr__(self):
-        failed = int((self.status != "optimal").sum())
-        return f"<StabilityResults: {len(self.samples)} halves, {failed} not optimal, seed {self.seed}>"
 
 
 def _fit_pair(problem, penalty, start, seeds):

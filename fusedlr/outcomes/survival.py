@@ -91,7 +91,7 @@ class Survival:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """None beyond those of the tasks: the Brier score and concordance need the times; see ``out_of_fold_scores``."""
+        """None beyond those of the tasks: Brier scores and concordance need the times; see ``out_of_fold_scores``."""
         return {}
 
     def labels(self, times: Times) -> pd.DataFrame:

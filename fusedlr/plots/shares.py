@@ -91,7 +91,7 @@ def _wilson(share, n, z=1.96):
 
 
 def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = None) -> Axes:
-    """How often resamples keep a coefficient, and how often they tie neighbours.
+    """How often resamples keep a coefficient, and how often they tie neighbours; of halves likewise.
 
     The area and darkness of a dot is the share of resamples in which the coefficient is not zero;
     the width of the bar between two neighbouring columns is the share in which both are
@@ -99,7 +99,7 @@ def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = 
 
     Parameters
     ----------
-    bootstrap : BootstrapResults
+    bootstrap : BootstrapResults or StabilityResults
     features : int
         Most features to show; if there are more, those selected most often.
     ax : matplotlib Axes, optional
@@ -108,7 +108,8 @@ def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = 
     -------
     Axes
     """
-    checks.result("bootstrap", bootstrap, ("results", "samples"), "what the bootstrap method of a fit gave")
+    checks.result("bootstrap", bootstrap, ("results", "samples", "parts"),
+                  "what the bootstrap or stability method of a fit gave")
     ax, model = given(ax), bootstrap.results.model
     samples = bootstrap.samples[:, 1:]
     share = (samples != 0).mean(axis=0)
@@ -123,8 +124,8 @@ def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = 
                 ax.add_patch(patches.Rectangle((j + 0.5, row + 0.5 - 0.3 * tied), 1.0, 0.6 * tied, color="0.72",
                                                linewidth=0, zorder=1))
     label_grid(ax, [model.exog_names[1 + i] for i in shown], model.endog_names)
-    colour_bar(ax, colour, "share of resamples\n(dot: not zero;\nbar: tied and not zero)")
-    what = f"Selected in {len(samples)} resamples"
+    colour_bar(ax, colour, f"share of {bootstrap.parts}\n(dot: not zero;\nbar: tied and not zero)")
+    what = f"Selected in {len(samples)} {bootstrap.parts}"
     ax.set_title(shown_title(what, share, len(shown), "most often kept"), loc="left")
     return ax
 
