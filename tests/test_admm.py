@@ -8,7 +8,8 @@ from fusedlr.admm.chi_update import InFeatures, InRows
 from fusedlr.admm.levels import Admm
 from fusedlr.admm.residuals import History
 from fusedlr.admm.zeta_update import SecondLevel
-from fusedlr.objective import Data, Penalty, objective
+from fusedlr.newton import solve_newton
+from fusedlr.objective import Data, Penalty, gap_unit, objective
 from fusedlr.optimality import certify, kkt_violation
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
@@ -66,6 +67,43 @@ def test_a_tolerance_of_1e_9_is_reached():
     answer = solve_admm(Problem.build(data, tasks), penalty, tol=1e-9)
     assert answer.status == "optimal"
     assert certify(Problem.build(data, tasks), answer.params, penalty).relative_gap <= 1e-9
+
+
+def awkward(kind, seed):
+    """Rows free of lasso and ridge that some task's labelled rows do not span."""
+    X, Y, rng = arrays(seed, n=60, d=4)
+    if kind == "a task without labels":
+        Y[:, seed % 4] = np.nan
+    if kind == "two tasks without labels":
+        Y[:, [1, 2 + seed % 2]] = np.nan
+    if kind == "a level absent in one task":
+        X[:, 0], Y[:20, 1] = np.arange(60) < 20, np.nan
+    if kind == "a feature that is always zero":
+        X[:, 1] = 0.0
+    if kind == "twice the same feature":
+        X[:, 1] = -3 * X[:, 0]
+    return Data.from_arrays(X, Y, rng.uniform(0.5, 2, Y.shape), rng.normal(size=Y.shape)), rng
+
+
+@pytest.mark.parametrize("fuse_intercepts", [True, False])
+@pytest.mark.parametrize("kind", ["ordinary", "a task without labels", "two tasks without labels",
+                                  "a level absent in one task", "a feature that is always zero",
+                                  "twice the same feature"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_lower_bound_holds_at_every_point(kind, seed, fuse_intercepts):
+    data, rng = awkward(kind, seed)
+    tasks = tasks_of(["chain", "ring"][seed % 2], 4, rng.uniform(0.3, 2.0, 4))
+    problem = Problem.build(data, tasks, [0.0, 0.0, 1.0, 1.0], fuse_intercepts)
+    penalty = problem.penalty(0.5, [0, 0, 0, 0.4, 0], 0.6)
+    least = min(solve_newton(problem, penalty, tol=1e-12).objective, *(
+        objective(data, size * rng.normal(size=(5, 4)), penalty, tasks) for size in 10.0 ** rng.uniform(-3, 3, 200)))
+    admm, bounds = Admm(data, penalty, tasks, InFeatures), []
+    for _ in range(20):
+        admm.step(1e-4)
+        proof = admm.certificate()
+        bounds.append(proof.value - proof.gap * gap_unit(data, proof.value))
+    assert max(bounds) <= least * (1 + 1e-12)
+    assert max(bounds) > 0.9 * least
 
 
 @pytest.mark.parametrize(("n", "d"), [(8, 20), (30, 5), (6, 6)])
