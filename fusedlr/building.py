@@ -1,174 +1,23 @@
-"""Models built in other ways than from arrays: from formulas, from an ordered outcome, from times to an event."""
+"""Steps in building a model: a formula read, labels of an outcome, rows that go together, the task graph, scales."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from . import checks
-from .described import Described
 from .formula import Formula, calling_environment
-from .inputs import MISSING, column
-from .outcomes import Ordered, Survival, Times, split_surv
+from .inputs import MISSING, Design, Outcomes, check_index, column
+from .newton import column_scales
+from .outcomes import Ordered, Survival, Times
+from .tasks import TaskGraph
 
-__all__ = ["Built"]
-
-
-class Built(Described):
-    """Other ways to build a ``FusedLogit``, each of which ends in the one way: labels, features and options."""
-
-    def __init__(self, endog: Any, exog: Any, **options: Any) -> None:
-        raise NotImplementedError
-
-    @classmethod
-    def from_formula(cls, formula: str, data: pd.DataFrame, **kwargs: Any) -> Self:
-        """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
-
-        Parameters
-        ----------
-        formula : str
-            In patsy's language. The tasks are fused in the order in which they are
-            written. Each may be any of the kinds of labels ``FusedLogit`` takes.
-        data : pandas.DataFrame
-        **kwargs
-            The other arguments of ``FusedLogit``; ``weights`` and ``offset`` may be names of
-            columns of ``data``.
-
-        Notes
-        -----
-        A formula is code: every part of it is evaluated as Python and may call whatever is
-        in sight, as in patsy and statsmodels. Take none from those whose code you would not run.
-
-        A missing label leaves out this label, not the row as in statsmodels. A missing
-        value on the right side is an error unless ``missing="drop"``. The intercept is
-        always there; ``0 +`` only makes a first factor keep all of its levels, which
-        suits penalized fits.
-        """
-        parsed, kwargs = _parse(formula, data, kwargs)
-        model = cls(parsed.endog, parsed.exog, **kwargs)
-        model.formula = parsed.without_data()
-        return model
-
-    @classmethod
-    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: str = "sequential",
-                     direction: str = "forward", **kwargs: Any) -> Self:
-        """A model of one ordered outcome: one task for each step from a level to the next, in a chain.
-
-        Parameters
-        ----------
-        endog : array_like or Series, shape (n,)
-            Numbers, an ordered categorical, or any values named in ``levels``. Where
-            missing, no task has a label.
-        exog : array_like, shape (n, d)
-        levels : sequence, optional
-            The levels, lowest first; needed unless ``endog`` carries an order itself.
-        kind : "sequential" or "cumulative"
-            Sequential: each task asks "beyond this level, given that it was reached?", and a
-            row that ended below has no label in it. The likelihood of the tasks is that of
-            the levels, whose probabilities are never negative. Cumulative: each task asks
-            "above this level?" of every row, as the proportional-odds model does; its
-            probabilities can cross, and are then put in order with a ``CrossingWarning``.
-        direction : "forward" or "backward"
-            Of a sequential outcome: whether rows climb from the lowest level, or come down
-            from the highest ("at this level, given that no higher one was?"). Yes is the
-            higher side in both, so that coefficients have the same sign.
-        **kwargs
-            The other arguments of ``FusedLogit``.
-
-        Notes
-        -----
-        With levels low < mid < high the tasks are ``>low`` and ``>mid``; backward, ``>=mid``
-        and ``>=high``. With a large ``fusion`` all tasks share every coefficient but the
-        intercept: the continuation-ratio model, or (cumulative) the structure of
-        proportional odds; ``fusion`` decides how far to go there. ``predict`` takes
-        ``which="levels"``, ``"level"`` and ``"rank"`` too, ``fit_cv`` takes ``metric="rps"``.
-        """
-        return cls._of(Ordered.read(endog, levels, kind, direction), endog, exog, kwargs)
-
-    @classmethod
-    def from_ordered_formula(cls, formula: str, data: pd.DataFrame, levels: Any = None, kind: str = "sequential",
-                             direction: str = "forward", **kwargs: Any) -> Self:
-        """A model of one ordered outcome from a formula: ``"severity ~ age + C(site)"``.
-
-        The outcome stands on the left; the other arguments are those of ``from_ordered``.
-        """
-        parsed, kwargs = _parse(formula, data, kwargs)
-        if parsed.endog.shape[1] != 1:
-            raise ValueError(f"formula must have one ordered outcome on its left side, found "
-                             f"{list(parsed.endog.columns)}; use from_formula for several tasks")
-        endog = parsed.endog.iloc[:, 0]
-        model = cls._of(Ordered.read(endog, levels, kind, direction), endog, parsed.exog, kwargs)
-        model.formula = parsed.without_data()
-        return model
-
-    @classmethod
-    def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None,
-                      **kwargs: Any) -> Self:
-        """A model of the time to an event: one task for each interval, "did the event come in it?", in a chain.
-
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            When the event came, or the row was last seen without it.
-        event : array_like of bool or 0/1, shape (n,)
-            Whether the event came; 0 where the row was censored.
-        exog : array_like, shape (n, d)
-            Features as they were at the start: none may change over time.
-        breaks : int or sequence of float
-            Ends of the intervals (0 is put in front), such as ``range(1, 13)`` for twelve
-            years; or how many intervals, with about as many events each.
-        entry : array_like, shape (n,), optional
-            From when on a row was watched (left truncation); 0 where left out.
-        **kwargs
-            The other arguments of ``FusedLogit``. With ``fuse_intercepts=False``, the default,
-            the baseline hazard is free in every interval; with True it is fused too.
-
-        Notes
-        -----
-        The coefficients are log odds ratios of the discrete hazard. An interval holds its
-        right end. A label is 1 where the event came in the interval, 0 where it was
-        survived, and missing where the row was not watched all along: it entered later,
-        ended before, or entered or was censored inside the interval. The likelihood is exact
-        for rows censored at breaks. With a large ``fusion`` effects are constant over
-        time, as in the proportional-odds hazard model; ``fusion`` decides how far to go
-        there. ``predict`` takes ``which="hazard"``, ``"survival"``, ``"incidence"`` and
-        ``"median"`` too; ``outcomes.out_of_fold_scores`` has log-likelihood, Brier score and
-        concordance of what ``fit_cv`` chose, ``outcomes.survival_scores`` those in other rows.
-        """
-        times = Times.read(time, event, entry)
-        return cls._of(Survival.read(times, breaks), times, exog, kwargs)
-
-    @classmethod
-    def from_survival_formula(cls, formula: str, data: pd.DataFrame, breaks: Any, **kwargs: Any) -> Self:
-        """A model of the time to an event from a formula: ``"Surv(time, event) ~ age + C(site)"``.
-
-        On the left stand ``Surv(time, event)``, ``Surv(entry, time, event)``, or two or three
-        columns as ``time + event``. The other arguments are those of ``from_survival``.
-        """
-        parsed, kwargs = _parse(split_surv(formula), data, kwargs)
-        columns = [parsed.endog.iloc[:, k] for k in range(parsed.endog.shape[1])]
-        if len(columns) not in (2, 3):
-            raise ValueError("formula must have a time and an event on its left side, as in Surv(time, event), found "
-                             f"{list(parsed.endog.columns)}")
-        times = Times.read(*columns[-2:], *columns[:-2])
-        model = cls._of(Survival.read(times, breaks), times, parsed.exog, kwargs)
-        model.formula = parsed.without_data()
-        return model
-
-    @classmethod
-    def _of(cls, outcome: Any, endog: Any, exog: Any, kwargs: dict) -> Self:
-        """A model of the tasks of an outcome; without pandas in it, ``endog`` has the row labels of ``exog``."""
-        labels = outcome.labels(endog)
-        named = isinstance(endog, pd.Series) or isinstance(endog, Times) and endog.index is not None
-        if not named and isinstance(exog, pd.DataFrame) and len(exog) == len(labels):
-            labels.index = exog.index
-        model = cls(labels, exog, **kwargs)
-        model.outcome = outcome
-        return model
+__all__ = ["kept_rows", "outcome_labels", "read_formula", "refuse_other_rows", "scales", "task_graph"]
 
 
-def _parse(formula, data, options):
+def read_formula(formula: str, data: pd.DataFrame, options: dict) -> tuple[Formula, dict]:
     """A formula evaluated on data, with the names that its caller's caller sees, and the other arguments of the model.
 
     Weights and offset may be names of columns.
@@ -178,3 +27,41 @@ def _parse(formula, data, options):
     named = {name: column(name, options[name], data, "data") for name in ("weights", "offset")
              if isinstance(options.get(name), str)}
     return parsed, {**options, **named}
+
+
+def outcome_labels(outcome: Ordered | Survival, endog: Any, exog: Any) -> pd.DataFrame:
+    """Labels of the tasks of an outcome; they have the row labels of ``exog`` where ``endog`` has none of its own."""
+    labels = outcome.labels(endog)
+    named = isinstance(endog, pd.Series) or isinstance(endog, Times) and endog.index is not None
+    if not named and isinstance(exog, pd.DataFrame) and len(exog) == len(labels):
+        labels.index = exog.index
+    return labels
+
+
+def refuse_other_rows(outcomes: Outcomes, design: Design) -> None:
+    """Refuse labels and features that are not of the same rows."""
+    if outcomes.Y.shape[0] != design.n_rows:
+        raise ValueError(f"endog must have one row for each of the {design.n_rows} rows of exog, "
+                         f"found {outcomes.Y.shape[0]}")
+    check_index(outcomes.index, design.index, "exog")
+
+
+def kept_rows(kept: np.ndarray | None, *parts: Any) -> list:
+    """The rows that are kept of everything that there is."""
+    return [part if kept is None or part is None else part[kept] for part in parts]
+
+
+def task_graph(tasks: Any, names: list) -> TaskGraph:
+    """The graph that a user means by ``tasks``, over the columns of endog."""
+    # Names that are numbers are left out: in an edge they could not be told from positions.
+    graph = TaskGraph.build(tasks, len(names), names if all(isinstance(name, str) for name in names) else None)
+    if graph.names is not None and list(graph.names) != list(names):
+        raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {list(names)}; "
+                         "names and their order must be the same")
+    return graph
+
+
+def scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column over the rows that count, shape (d,); 1 where a column does not vary."""
+    found = column_scales(X, weights)
+    return np.where(found > 0, found, 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from os import PathLike
 
 from . import checks, storage
-from .base import Result
 from .grid import Grid
 from .inference import BootstrapResults, RefitResults, StabilityResults
 from .layouts import LAYOUTS
@@ -16,7 +15,10 @@ from .tuning import CVResults
 __all__ = ["load"]
 
 
-def load(path: str | PathLike, formula: bool = False) -> Result:
+AnyResult = FusedLogitResults | RefitResults | BootstrapResults | StabilityResults | Grid | CVResults
+
+
+def load(path: str | PathLike, formula: bool = False) -> AnyResult:
     """The result that its ``save`` wrote to a file, of the same class. Nothing in the file is executed.
 
     Parameters

@@ -9,36 +9,31 @@ import numpy as np
 import pandas as pd
 
 from . import checks
-from .base import Result
 from .likelihood import loglike, null_loglike
 from .objective import linear_predictor, pointwise_loss, sigmoid
+from .pattern import pattern_of
+from .reporting import Result
 
 __all__ = ["Fit"]
 
 
 class Fit(Result):
-    """Parent of results that have coefficients for every task.
+    """Results that have coefficients for every task.
 
-    Attributes
+    Parameters
     ----------
     model : FusedLogit
+    solved : ndarray, shape (1 + d, t)
+        Intercepts and coefficients of the features divided by the model's ``scale``.
     """
-
-    model: Any
 
     # What is computed from the data when first asked for, and must be kept where the data are not.
     kept: tuple[str, ...] = ("nobs", "_row_weight", "nobs_per_task", "positives", "llf_per_task", "llnull_per_task",
                              "llf", "llnull")
 
-    @property
-    def _solved(self) -> np.ndarray:
-        """Coefficients on the solver's scale, shape (1 + d, t)."""
-        raise NotImplementedError
-
-    @property
-    def df(self) -> int:
-        """Distinct values fitted, intercepts counted."""
-        raise NotImplementedError
+    def __init__(self, model: Any, solved: np.ndarray) -> None:
+        self.model = model
+        self._solved = solved
 
     # ---- coefficients -----------------------------------------------------------------------------------------------
 
@@ -56,6 +51,11 @@ class Fit(Result):
     def intercepts(self) -> np.ndarray:
         """Intercepts, ndarray (t,)."""
         return self._solved[0].copy()
+
+    @cached_property
+    def pattern(self) -> np.ndarray:
+        """Zeros and ties: the number of the group in each place of params, -1 for a zero, ndarray (1 + d, t)."""
+        return pattern_of(self._solved, self.model.tasks)
 
     @property
     def _row_scale(self) -> np.ndarray:
@@ -120,6 +120,16 @@ class Fit(Result):
     def prsquared(self) -> float:
         """Share of the null deviance explained, McFadden's pseudo R-squared; NaN where the null model is perfect."""
         return 1 - self.llf / self.llnull if self.llnull else float("nan")
+
+    @property
+    def df(self) -> int:
+        """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
+        return int(self.pattern.max()) + 1
+
+    @property
+    def df_model(self) -> int:
+        """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
+        return self.df - len(np.unique(self.pattern[0]))
 
     @property
     def df_resid(self) -> float:

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from . import checks
-from .base import Result
 from .exact import ACCEPTED, solve_exactly
 from .exceptions import GridEdgeWarning
 from .inputs import held_out_weights, new_offset
 from .newton import STATUS, NewtonSolver
 from .parallel import progress_bar
 from .problem import Problem
+from .reporting import Result
 from .results import FusedLogitResults
 from .scoring import PENALTIES, choose
 

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from . import checks
 from .admm import solve_admm
-from .building import Built
+from .building import kept_rows, outcome_labels, read_formula, refuse_other_rows, scales, task_graph
+from .described import Described
 from .exact import ACCEPTED, solve_exactly
-from .exceptions import CollinearWarning, ConvergenceWarning, OneClassWarning, SeparationWarning
+from .exceptions import ConvergenceWarning, SeparationWarning
+from .formula import Formula
 from .grid import Grid
-from .inputs import (MISSING, alike, check_index, constant, read_endog, read_exog, read_factors, read_offset,
-                     read_weights)
-from .newton import column_scales, solve_newton
+from .inputs import (MISSING, read_endog, read_exog, read_factors, read_offset, read_weights, warn_collinear,
+                     warn_one_class)
+from .newton import solve_newton
 from .objective import Data
+from .outcomes import Ordered, Survival, Times, split_surv
 from .problem import Problem
 from .results import FusedLogitResults
-from .tasks import TaskGraph
 from .tuning import CVResults, fit_cv
 
 __all__ = ["FusedLogit"]
 
 
-class FusedLogit(Built):
+class FusedLogit(Described):
     """Logistic regression of several tasks at once, whose neighbours are pulled together.
 
     Minimises, over intercepts and coefficients of all tasks, the negative
@@ -106,7 +109,7 @@ class FusedLogit(Built):
                  missing: str = "none") -> None:
         drop = checks.word("missing", missing, MISSING) == "drop"
         outcomes, design = read_endog(endog), read_exog(exog, drop)
-        _refuse_other_rows(outcomes, design)
+        refuse_other_rows(outcomes, design)
         self.endog_names, self.labels = outcomes.names, outcomes.labels
         self.exog_names, self.constant = design.names, design.constant
         index = design.index if outcomes.index is None else outcomes.index
@@ -116,18 +119,159 @@ class FusedLogit(Built):
         offset = read_offset(offset, Y.shape, index, outcomes.names)
         self.has_offset, self.n_dropped = offset is not None, design.n_rows - len(design.X)
         X = design.X
-        Y, weights, offset, self.index = _kept_rows(design.kept, Y, weights, offset, index)
-        self.scale = _scale(X, weights) if self.standardize else np.ones(X.shape[1])
+        Y, weights, offset, self.index = kept_rows(design.kept, Y, weights, offset, index)
+        self.scale = scales(X, weights) if self.standardize else np.ones(X.shape[1])
         if self.standardize:
             X /= self.scale  # in place: the model's own copy
         self.problem = Problem.build(Data.from_arrays(X, Y, weights, offset),
-                                     _task_graph(tasks, outcomes.names),
+                                     task_graph(tasks, outcomes.names),
                                      read_factors(penalty_factors, self.exog_names[1:]),
                                      checks.flag("fuse_intercepts", fuse_intercepts))
         self.formula = None
         self.outcome = None
-        _warn_alike(X, self.exog_names[1:])
+        warn_collinear(X, self.exog_names[1:])
         self.left_out_formula = None
+
+    # ---- other ways to build it --------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_formula(cls, formula: str, data: pd.DataFrame, **kwargs: Any) -> Self:
+        """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
+
+        Parameters
+        ----------
+        formula : str
+            In patsy's language. The tasks are fused in the order in which they are
+            written. Each may be any of the kinds of labels ``FusedLogit`` takes.
+        data : pandas.DataFrame
+        **kwargs
+            The other arguments of ``FusedLogit``; ``weights`` and ``offset`` may be names of
+            columns of ``data``.
+
+        Notes
+        -----
+        A formula is code: every part of it is evaluated as Python and may call whatever is
+        in sight, as in patsy and statsmodels. Take none from those whose code you would not run.
+
+        A missing label leaves out this label, not the row as in statsmodels. A missing
+        value on the right side is an error unless ``missing="drop"``. The intercept is
+        always there; ``0 +`` only makes a first factor keep all of its levels, which
+        suits penalized fits.
+        """
+        parsed, kwargs = read_formula(formula, data, kwargs)
+        model = cls(parsed.endog, parsed.exog, **kwargs)
+        model.formula = parsed.without_data()
+        return model
+
+    @classmethod
+    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: str = "sequential",
+                     direction: str = "forward", **kwargs: Any) -> Self:
+        """A model of one ordered outcome: one task for each step from a level to the next, in a chain.
+
+        Parameters
+        ----------
+        endog : array_like or Series, shape (n,)
+            Numbers, an ordered categorical, or any values named in ``levels``. Where
+            missing, no task has a label.
+        exog : array_like, shape (n, d)
+        levels : sequence, optional
+            The levels, lowest first; needed unless ``endog`` carries an order itself.
+        kind : "sequential" or "cumulative"
+            Sequential: each task asks "beyond this level, given that it was reached?", and a
+            row that ended below has no label in it. The likelihood of the tasks is that of
+            the levels, whose probabilities are never negative. Cumulative: each task asks
+            "above this level?" of every row, as the proportional-odds model does; its
+            probabilities can cross, and are then put in order with a ``CrossingWarning``.
+        direction : "forward" or "backward"
+            Of a sequential outcome: whether rows climb from the lowest level, or come down
+            from the highest ("at this level, given that no higher one was?"). Yes is the
+            higher side in both, so that coefficients have the same sign.
+        **kwargs
+            The other arguments of ``FusedLogit``.
+
+        Notes
+        -----
+        With levels low < mid < high the tasks are ``>low`` and ``>mid``; backward, ``>=mid``
+        and ``>=high``. With a large ``fusion`` all tasks share every coefficient but the
+        intercept: the continuation-ratio model, or (cumulative) the structure of
+        proportional odds; ``fusion`` decides how far to go there. ``predict`` takes
+        ``which="levels"``, ``"level"`` and ``"rank"`` too, ``fit_cv`` takes ``metric="rps"``.
+        """
+        return cls._of(Ordered.read(endog, levels, kind, direction), endog, exog, kwargs)
+
+    @classmethod
+    def from_ordered_formula(cls, formula: str, data: pd.DataFrame, levels: Any = None, kind: str = "sequential",
+                             direction: str = "forward", **kwargs: Any) -> Self:
+        """A model of one ordered outcome from a formula: ``"severity ~ age + C(site)"``.
+
+        The outcome stands on the left; the other arguments are those of ``from_ordered``.
+        """
+        parsed, kwargs = read_formula(formula, data, kwargs)
+        if parsed.endog.shape[1] != 1:
+            raise ValueError(f"formula must have one ordered outcome on its left side, found "
+                             f"{list(parsed.endog.columns)}; use from_formula for several tasks")
+        endog = parsed.endog.iloc[:, 0]
+        return cls._of(Ordered.read(endog, levels, kind, direction), endog, parsed.exog, kwargs, parsed)
+
+    @classmethod
+    def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None,
+                      **kwargs: Any) -> Self:
+        """A model of the time to an event: one task for each interval, "did the event come in it?", in a chain.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            When the event came, or the row was last seen without it.
+        event : array_like of bool or 0/1, shape (n,)
+            Whether the event came; 0 where the row was censored.
+        exog : array_like, shape (n, d)
+            Features as they were at the start: none may change over time.
+        breaks : int or sequence of float
+            Ends of the intervals (0 is put in front), such as ``range(1, 13)`` for twelve
+            years; or how many intervals, with about as many events each.
+        entry : array_like, shape (n,), optional
+            From when on a row was watched (left truncation); 0 where left out.
+        **kwargs
+            The other arguments of ``FusedLogit``. With ``fuse_intercepts=False``, the default,
+            the baseline hazard is free in every interval; with True it is fused too.
+
+        Notes
+        -----
+        The coefficients are log odds ratios of the discrete hazard. An interval holds its
+        right end. A label is 1 where the event came in the interval, 0 where it was
+        survived, and missing where the row was not watched all along: it entered later,
+        ended before, or entered or was censored inside the interval. The likelihood is exact
+        for rows censored at breaks. With a large ``fusion`` effects are constant over
+        time, as in the proportional-odds hazard model; ``fusion`` decides how far to go
+        there. ``predict`` takes ``which="hazard"``, ``"survival"``, ``"incidence"`` and
+        ``"median"`` too; ``outcomes.out_of_fold_scores`` has log-likelihood, Brier score and
+        concordance of what ``fit_cv`` chose, ``outcomes.survival_scores`` those in other rows.
+        """
+        times = Times.read(time, event, entry)
+        return cls._of(Survival.read(times, breaks), times, exog, kwargs)
+
+    @classmethod
+    def from_survival_formula(cls, formula: str, data: pd.DataFrame, breaks: Any, **kwargs: Any) -> Self:
+        """A model of the time to an event from a formula: ``"Surv(time, event) ~ age + C(site)"``.
+
+        On the left stand ``Surv(time, event)``, ``Surv(entry, time, event)``, or two or three
+        columns as ``time + event``. The other arguments are those of ``from_survival``.
+        """
+        parsed, kwargs = read_formula(split_surv(formula), data, kwargs)
+        columns = [parsed.endog.iloc[:, k] for k in range(parsed.endog.shape[1])]
+        if len(columns) not in (2, 3):
+            raise ValueError("formula must have a time and an event on its left side, as in Surv(time, event), found "
+                             f"{list(parsed.endog.columns)}")
+        times = Times.read(*columns[-2:], *columns[:-2])
+        return cls._of(Survival.read(times, breaks), times, parsed.exog, kwargs, parsed)
+
+    @classmethod
+    def _of(cls, outcome: Ordered | Survival, endog: Any, exog: Any, kwargs: dict,
+            parsed: Formula | None = None) -> Self:
+        """A model of the tasks of an outcome."""
+        model = cls(outcome_labels(outcome, endog, exog), exog, **kwargs)
+        model.outcome, model.formula = outcome, None if parsed is None else parsed.without_data()
+        return model
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
 
@@ -166,7 +310,7 @@ class FusedLogit(Built):
         exactly = tol is None and method == "newton"
         wanted, limit = _stopping(1e-6 if tol is None else tol, max_iter)
         penalty = self.penalty(l1, l2, fusion)
-        _warn_one_class(self)
+        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
         if exactly:
             wanted, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
         else:
@@ -185,15 +329,14 @@ class FusedLogit(Built):
         tol : float
             Relative duality gap of every point; ``results(i)`` solves its point exactly.
         max_iter : int, optional
-        progress : bool
-            Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
+        progress : as for ``fit_cv``
 
         Returns
         -------
         Grid
         """
         tol, limit = _stopping(tol, max_iter)
-        _warn_one_class(self)
+        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
         return Grid(self, l1, l2, fusion, tol=tol, progress=progress, **limit)
 
     def fit_cv(self, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
@@ -204,17 +347,20 @@ class FusedLogit(Built):
         Parameters
         ----------
         folds : int or array_like, shape (n,)
-            Number of folds, or the fold of each row.
+            Number of folds, drawn so that each has about the same share of every combination of
+            labels; or the fold of each row.
         rule : "min" or "1se"
-            The best point, or the most penalized one within a standard error of it.
+            The point with the best mean over folds, or the most penalized one whose mean is
+            within a standard error of the best.
         metric : "logloss", "error" or "auc"
-            Mean negative log-likelihood, share of wrong labels, or area under the ROC curve.
+            What is compared in the rows left out: mean negative log-likelihood, share of wrong
+            labels, or area under the ROC curve (mean over tasks).
         seed : int
-            Draws the folds.
+            Draws the folds; the same seed gives the same folds.
         l1, l2, fusion : float or sequence of float, optional
-            The grid; chosen to suit the data where left out.
+            The grid; chosen to suit the data where left out (see ``tuning.default_penalties``).
         by : "cv", "aic" or "bic"
-            Cross-validation, or an information criterion of the fits on all rows.
+            Cross-validation, or an information criterion of the fits on all rows, without folds.
         tol : float
             Relative duality gap of every fit.
         n_jobs : int, optional
@@ -225,8 +371,13 @@ class FusedLogit(Built):
         Returns
         -------
         CVResults
+
+        Notes
+        -----
+        Points with exactly equal scores are told apart as in ``Grid.select``. A fold in which
+        a task has lost one of its labels, or all, is fitted and scored like any other.
         """
-        _warn_one_class(self)
+        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
         return fit_cv(self, folds, rule, metric, seed, l1, l2, fusion, by, tol, n_jobs, progress)
 
 
@@ -236,56 +387,6 @@ def _stopping(tol, max_iter):
     if max_iter is None:
         return tol, {}
     return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, 10**9, way_out="None takes the solver's own limit")}
-
-
-def _refuse_other_rows(outcomes, design):
-    if outcomes.Y.shape[0] != design.n_rows:
-        raise ValueError(f"endog must have one row for each of the {design.n_rows} rows of exog, "
-                         f"found {outcomes.Y.shape[0]}")
-    check_index(outcomes.index, design.index, "exog")
-
-
-def _kept_rows(kept, *parts):
-    """The rows that are kept of everything that there is."""
-    return [part if kept is None or part is None else part[kept] for part in parts]
-
-
-def _task_graph(tasks, names):
-    # Names that are numbers are left out: in an edge they could not be told from positions.
-    graph = TaskGraph.build(tasks, len(names), names if all(isinstance(name, str) for name in names) else None)
-    if graph.names is not None and list(graph.names) != list(names):
-        raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {list(names)}; "
-                         "names and their order must be the same")
-    return graph
-
-
-def _scale(X, weights):
-    """Standard deviation of each column over the rows that count, shape (d,); 1 where a column does not vary."""
-    scale = column_scales(X, weights)
-    return np.where(scale > 0, scale, 1.0)
-
-
-def _warn_alike(X, names):
-    idle, pairs = constant(X), alike(X)
-    if idle:
-        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that their effects cannot be told "
-                      "from the intercept; drop them", CollinearWarning, stacklevel=3)
-    if pairs:
-        shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
-        warnings.warn(f"exog: {shown} say the same but for unit and zero, so that their effects cannot be told apart; "
-                      "drop one of them", CollinearWarning, stacklevel=3)
-
-
-def _warn_one_class(model):
-    data = model.data
-    seen_yes = ((data.signs > 0) & (data.weights > 0)).any(axis=0)
-    seen_no = ((data.signs < 0) & (data.weights > 0)).any(axis=0)
-    advice = ("only its neighbours tell it anything; drop the task, or raise fusion" if model.fuse_intercepts else
-              "its intercept has no finite best value; drop the task, or fuse intercepts (fuse_intercepts=True)")
-    for name, labels, yes, no in zip(model.endog_names, model.labels, seen_yes, seen_no):
-        if not (yes and no):
-            warnings.warn(f"task {name!r}: every observed label is {labels[int(yes)]!r}; {advice}", OneClassWarning,
-                          stacklevel=3)
 
 
 def _warn_status(solution, tol):

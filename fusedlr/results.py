@@ -14,7 +14,6 @@ from .fitted import Fit
 from .inference import BootstrapResults, RefitResults, StabilityResults, bootstrap, refit, stability
 from .objective import Penalty, Solution
 from .optimality import certify
-from .pattern import pattern_of
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -43,7 +42,7 @@ class FusedLogitResults(Fit):
 
     def __init__(self, model: Any, solution: Solution, penalties: dict, method: str = "newton",
                  tol: float = 1e-6) -> None:
-        self.model = model
+        super().__init__(model, solution.params)
         self.solution = solution
         # Copied: what a caller does to an array of penalties later must not change this result.
         self.penalties = {name: copy(value) for name, value in penalties.items()}
@@ -53,21 +52,12 @@ class FusedLogitResults(Fit):
     kind = "results"
     kept = ("gap", "df_effective", *Fit.kept)
 
-    @property
-    def _solved(self) -> np.ndarray:
-        return self.solution.params
-
     # ---- coefficients -----------------------------------------------------------------------------------------------
 
     @property
     def nonzero(self) -> pd.DataFrame:
         """Which coefficients are not zero, DataFrame of bool (d, t)."""
         return self.params.iloc[1:] != 0
-
-    @cached_property
-    def pattern(self) -> np.ndarray:
-        """Zeros and ties: the number of the group in each place of params, -1 for a zero, ndarray (1 + d, t)."""
-        return pattern_of(self.solution.params, self.model.tasks)
 
     @property
     def fused_groups(self) -> pd.DataFrame:
@@ -128,16 +118,6 @@ class FusedLogitResults(Fit):
         return max(float(certificate.relative_gap), 0.0)  # rounding can make a perfect gap negative
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
-
-    @property
-    def df(self) -> int:
-        """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
-        return int(self.pattern.max()) + 1
-
-    @property
-    def df_model(self) -> int:
-        """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
-        return self.df - len(np.unique(self.pattern[0]))
 
     @cached_property
     def df_effective(self) -> float:
@@ -210,15 +190,18 @@ class FusedLogitResults(Fit):
                   progress: bool = True) -> BootstrapResults:
         """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
 
+        Rows are drawn with replacement, keep the labels of all their tasks, and are fitted at
+        the same penalties. A weight is a number of rows: a row of weight 2 is drawn as two
+        equal rows would be.
+
         Parameters
         ----------
         n : int
             Number of resamples.
         seed : int
-        n_jobs : int, optional
-            Number of threads, one for each core where left out; the numbers do not depend on it.
-        progress : bool
-            Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
+            Each resample has its own stream drawn from it, so a larger ``n`` does not change
+            the first resamples.
+        n_jobs, progress : as for ``FusedLogit.fit_cv``
 
         Returns
         -------
@@ -230,15 +213,20 @@ class FusedLogitResults(Fit):
                   progress: bool = True) -> StabilityResults:
         """Effects and changes that come again in halves of the rows, with a bound on how many of them are false.
 
+        Rows are split at random into two halves, each half is fitted with the same penalties
+        for each row, and this is done again: complementary pairs, after Shah and Samworth
+        (2013). With an odd number of rows one is left out, another one in each pair. A weight
+        is a number of rows: a row of weight 2 is split as two equal rows would be, which may
+        go to different halves.
+
         Parameters
         ----------
         n : int
             Number of halves, even.
         seed : int
-        n_jobs : int, optional
-            Number of threads, one for each core where left out; the numbers do not depend on it.
-        progress : bool
-            Show a progress bar, on a terminal where tqdm is installed.
+            Each pair has its own stream drawn from it, so a larger ``n`` does not change the
+            first pairs.
+        n_jobs, progress : as for ``FusedLogit.fit_cv``
 
         Returns
         -------

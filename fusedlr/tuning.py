@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from . import checks, criteria
-from .base import Result
 from .exceptions import ConvergenceWarning, SeparationWarning
 from .grid import Grid, fit_points, warn_edge
 from .inputs import check_index
@@ -21,6 +20,7 @@ from .limits import fusion_limit, l1_limit, null_params
 from .objective import Data, linear_predictor, loss_derivatives
 from .parallel import run
 from .problem import Problem
+from .reporting import Result
 from .results import FusedLogitResults
 from .scoring import PENALTIES, choose, one_standard_error
 
@@ -81,42 +81,7 @@ def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
 def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
            l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int | None = None,
            progress: bool = True) -> CVResults:
-    """Choose the penalties of a model from its own data, and fit it there.
-
-    Parameters
-    ----------
-    model : FusedLogit
-    folds : int or array_like, shape (n,)
-        Number of folds, drawn by :func:`stratified_folds`; or the fold of each row.
-    rule : "min" or "1se"
-        Take the point with the best mean, or the most penalized point whose mean is
-        within one standard error of the best; see :func:`one_standard_error`.
-    metric : "logloss", "error" or "auc"
-        What is compared: mean negative log-likelihood, share of wrong labels, or area
-        under the ROC curve (mean over tasks) of the rows left out.
-    seed : int
-        Draws the folds; the same seed gives the same folds.
-    l1, l2, fusion : float or sequence of float, optional
-        The grid; where left out, those of :func:`default_penalties`.
-    by : "cv", "aic" or "bic"
-        Cross-validation, or an information criterion of the fits on all rows, which
-        needs no folds.
-    tol : float
-        Relative duality gap of every fit.
-    n_jobs : int, optional
-        Number of threads, one for each core where left out; the numbers do not depend on it.
-    progress : bool
-        Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
-
-    Returns
-    -------
-    CVResults
-
-    Notes
-    -----
-    Points with exactly equal scores are told apart as in :func:`choose`. A fold in which
-    a task has lost one of its labels, or all, is fitted and scored like any other.
-    """
+    """Choose the penalties of a model from its own data, and fit it there; arguments as for ``FusedLogit.fit_cv``."""
     by = checks.word("by", by, ("cv", "aic", "bic"))
     rule = checks.word("rule", rule, ("min", "1se"))
     metric = checks.word("metric", metric, model.metrics)

@@ -18,7 +18,7 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 FLOORS = (
     {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
     {"inputs", "objective", "formula", "layouts", "storage"},
-    {"base", "problem"},
+    {"problem", "reporting"},
     {"admm", "criteria", "likelihood", "newton", "optimality", "outcomes", "pattern", "scoring"},
     {"building", "described", "exact", "fitted", "inference", "limits", "plots", "summary"},
     {"results"},

@@ -24,28 +24,7 @@ __all__ = ["BootstrapResults", "bootstrap"]
 
 def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = None,
               progress: bool = True) -> BootstrapResults:
-    """Repeat a penalized fit on resampled rows, at the same penalties.
-
-    Rows are drawn with replacement and keep the labels of all their tasks. A weight is a
-    number of rows: a row of weight 2 is drawn as two equal rows would be.
-
-    Parameters
-    ----------
-    results : FusedLogitResults
-    n : int
-        Number of resamples.
-    seed : int
-        Each resample has its own stream drawn from it, so neither ``n_jobs`` nor a
-        larger ``n`` changes the first resamples.
-    n_jobs : int, optional
-        Number of threads, one for each core where left out; the numbers do not depend on it.
-    progress : bool
-        Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
-
-    Returns
-    -------
-    BootstrapResults
-    """
+    """Repeat a penalized fit on resampled rows; arguments as for ``FusedLogitResults.bootstrap``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
     seed = checks.whole("seed", seed, 0)
     model = results.model

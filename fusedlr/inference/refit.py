@@ -80,17 +80,14 @@ class RefitResults(Fit):
     kind = "refit"
 
     def __init__(self, selected: Any, fit: PatternFit, cov_type: str = "nonrobust") -> None:
+        super().__init__(selected.model, fit.params)
         self.selected = selected
-        self.model = selected.model
         self.fit = fit
+        self.pattern = fit.pattern
         self.cov_type = cov_type
         # Facts about the data alone, which the penalized fit may know without having the data any more.
         self._take_kept({name: getattr(selected, name) for name in Fit.kept
                          if name not in ("llf", "llf_per_task")})
-
-    @property
-    def _solved(self) -> np.ndarray:
-        return self.fit.params
 
     # ---- estimated values -------------------------------------------------------------------------------------------
 
@@ -163,20 +160,10 @@ class RefitResults(Fit):
         return chi2_test(*self._hypotheses(hypotheses, value))
 
     def _hypotheses(self, hypotheses, value):
-        contrasts, wanted = read_hypotheses(hypotheses, value, self._groups, self.model, self.fit.pattern)
+        contrasts, wanted = read_hypotheses(hypotheses, value, self._groups, self.model, self.pattern)
         return contrasts, wanted, self.fit.values / self._groups["scale"].to_numpy(), self.cov_params().to_numpy()
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
-
-    @property
-    def df(self) -> int:
-        """Estimated values, intercepts counted."""
-        return len(self.fit.values)
-
-    @property
-    def df_model(self) -> int:
-        """Estimated values of features, intercepts not counted."""
-        return self.df - len(np.unique(self.fit.pattern[0]))
 
     @property
     def aic(self) -> float:
@@ -219,8 +206,8 @@ class RefitResults(Fit):
 
     def _variance(self, X, k):
         """Variance of the linear predictor of task k, shape (n,)."""
-        rows = np.flatnonzero(self.fit.pattern[:, k] >= 0)
-        values = self.fit.pattern[rows, k]
+        rows = np.flatnonzero(self.pattern[:, k] >= 0)
+        values = self.pattern[rows, k]
         design = np.column_stack([np.ones(len(X)), X[:, rows[rows > 0] - 1]])
         return np.einsum("ij,jk,ik->i", design, self.fit.cov[np.ix_(values, values)], design)
 
@@ -248,7 +235,7 @@ class RefitResults(Fit):
         """Feature, tasks and scale of each estimated value."""
         names, rows = self.model.endog_names, []
         for value in range(len(self.fit.values)):
-            row, places = np.nonzero(self.fit.pattern == value)
+            row, places = np.nonzero(self.pattern == value)
             rows.append((self.model.exog_names[row[0]], _span(places, names), self._row_scale[row[0], 0]))
         return pd.DataFrame(rows, columns=["feature", "tasks", "scale"])
 
@@ -257,7 +244,7 @@ class RefitResults(Fit):
         return pd.MultiIndex.from_frame(self._groups[["feature", "tasks"]])
 
     def _places(self, values: np.ndarray) -> np.ndarray:
-        return np.where(self.fit.pattern >= 0, np.append(values, np.nan)[self.fit.pattern], np.nan)
+        return np.where(self.pattern >= 0, np.append(values, np.nan)[self.pattern], np.nan)
 
     # ---- keeping it -------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from ..base import Result
+from ..reporting import Result
 
 __all__ = ["Resampled"]
 
@@ -28,6 +28,7 @@ class Resampled(Result):
     seed : int
     """
 
+    kind: ClassVar[str]
     # What a repetition is fitted to, in the plural.
     parts: ClassVar[str]
 

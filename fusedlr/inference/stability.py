@@ -27,30 +27,7 @@ WHAT = ("effects", "changes")
 
 def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = None,
               progress: bool = True) -> StabilityResults:
-    """Repeat a penalized fit on halves of the rows, at the same penalties for each row.
-
-    Rows are parted at random into two halves, each half is fitted, and this is done again:
-    complementary pairs, after Shah and Samworth (2013). With an odd number of rows one is
-    left out, another one in each pair. A weight is a number of rows: a row of weight 2 is parted
-    as two equal rows would be, which may go to different halves.
-
-    Parameters
-    ----------
-    results : FusedLogitResults
-    n : int
-        Number of halves, even.
-    seed : int
-        Each pair has its own stream drawn from it, so neither ``n_jobs`` nor a larger ``n``
-        changes the first pairs.
-    n_jobs : int, optional
-        Number of threads, one for each core where left out; the numbers do not depend on it.
-    progress : bool
-        Show a bar on a terminal.
-
-    Returns
-    -------
-    StabilityResults
-    """
+    """Repeat a penalized fit on halves of the rows; arguments as for ``FusedLogitResults.stability``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of halves")
     if n % 2:
         raise ValueError(f"n must be even, because halves come in pairs, found {n}; use {n + 1}")

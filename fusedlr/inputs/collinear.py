@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-__all__ = ["alike", "constant"]
+from .. import checks
+from ..exceptions import CollinearWarning
+
+__all__ = ["warn_collinear"]
 
 _ROUNDING = 1e-9
 
 
-def constant(X: np.ndarray) -> list[int]:
+def warn_collinear(X: np.ndarray, names: list) -> None:
+    """Warn, on behalf of the caller's caller, of features that do not vary and of pairs that say the same."""
+    idle, pairs = _constant(X), _alike(X)
+    if idle:
+        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that their effects cannot be told "
+                      "from the intercept; drop them", CollinearWarning, stacklevel=3)
+    if pairs:
+        shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
+        warnings.warn(f"exog: {shown} say the same but for unit and zero, so that their effects cannot be told apart; "
+                      "drop one of them", CollinearWarning, stacklevel=3)
+
+
+def _constant(X: np.ndarray) -> list[int]:
     """Positions of the columns that do not vary."""
     return np.flatnonzero((X == X[0]).all(axis=0)).tolist()
 
 
-def alike(X: np.ndarray) -> list[tuple[int, int]]:
+def _alike(X: np.ndarray) -> list[tuple[int, int]]:
     """Pairs of columns of which one is the other, but for its unit and its zero.
 
     Such columns have the same projection on a random vector once they are centred and

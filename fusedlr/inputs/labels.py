@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..exceptions import OneClassWarning
 from .names import refuse_duplicates
 
-__all__ = ["Outcomes", "read_endog", "read_held_out"]
+__all__ = ["Outcomes", "read_endog", "read_held_out", "warn_one_class"]
 
 
 class Outcomes(NamedTuple):
@@ -59,6 +61,18 @@ def read_held_out(endog: Any, names: list, labels: list) -> np.ndarray:
         raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
     columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
     return np.column_stack([_code_known(column, name, pair) for column, name, pair in zip(columns, names, labels)])
+
+
+def warn_one_class(data: Any, names: list, labels: list, fuse_intercepts: bool) -> None:
+    """Warn, on behalf of the caller's caller, of tasks whose observed labels are all the same."""
+    seen_yes = ((data.signs > 0) & (data.weights > 0)).any(axis=0)
+    seen_no = ((data.signs < 0) & (data.weights > 0)).any(axis=0)
+    advice = ("only its neighbours tell it anything; drop the task, or raise fusion" if fuse_intercepts else
+              "its intercept has no finite best value; drop the task, or fuse intercepts (fuse_intercepts=True)")
+    for name, pair, yes, no in zip(names, labels, seen_yes, seen_no):
+        if not (yes and no):
+            warnings.warn(f"task {name!r}: every observed label is {pair[int(yes)]!r}; {advice}", OneClassWarning,
+                          stacklevel=3)
 
 
 def _endog_frame(endog):

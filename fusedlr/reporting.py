@@ -1,9 +1,9 @@
-"""What every result can do: print as its summary, in a terminal and in a notebook, and be saved."""
+"""What every result can do: be printed as its summary, in a terminal and in a notebook, and be saved to a file."""
 
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from . import checks, storage
 
@@ -13,26 +13,20 @@ if TYPE_CHECKING:
 __all__ = ["Result"]
 
 
-class Result:
-    """Parent of all results.
-
-    Attributes
-    ----------
-    kind : str
-        What files of this result are called inside; see ``files.load``.
-    """
+class _Summarized(Protocol):
+    """What a result brings itself, for a type checker: the name of its kind in files, a summary, its state."""
 
     kind: ClassVar[str]
 
-    def summary(self) -> Summary:
-        """A statsmodels ``Summary`` to print, or to turn into html, latex or csv."""
-        raise NotImplementedError
+    def summary(self) -> Summary: ...
 
-    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
-        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
-        raise NotImplementedError
+    def state(self, remove_data: bool = False) -> tuple[dict, dict]: ...
 
-    def save(self, path: str | PathLike, remove_data: bool = False) -> None:
+
+class Result:
+    """Methods that all results share; each has a ``kind``, a ``summary`` and a ``state`` of its own."""
+
+    def save(self: _Summarized, path: str | PathLike, remove_data: bool = False) -> None:
         """Write to one file that holds arrays and text only, no code; ``fusedlr.load`` reads it.
 
         The file appears whole or not at all. Row labels other than numbers, dates and
@@ -48,8 +42,8 @@ class Result:
         page, arrays = self.state(checks.flag("remove_data", remove_data))
         storage.write(path, self.kind, page, arrays)
 
-    def __str__(self) -> str:
+    def __str__(self: _Summarized) -> str:
         return self.summary().as_text()
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: _Summarized) -> str:
         return self.summary().as_html()
