@@ -10,6 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import cbook
+from matplotlib.text import Text
 from scipy import sparse
 
 import fusedlr
@@ -346,7 +348,13 @@ def test_names_with_dollars_are_drawn_as_they_are():
     names = {"age": "$$", "dose": "a$b$c", "noise": "$\\frac$"}
     res = FusedLogit(Y.rename(columns={"low": "$$", "mid": "$x_"}), X.rename(columns=names))
     fitted = res.fit(0.1, 0.1, 0.1)
-    for ax in (plots.coef_map(fitted), plots.calibration(fitted), plots.selection_frequencies(fitted.bootstrap(3)),
-               plots.feature_path(res.fit_grid([1.0], [0.1], [0.5, 1.0]), "$$")):
+    both = {*names.values(), "$x_"}
+    for ax, expected in ((plots.coef_map(fitted), both), (plots.calibration(fitted), {"$$", "$x_"}),
+                         (plots.selection_frequencies(fitted.bootstrap(3)), both),
+                         (plots.feature_path(res.fit_grid([1.0], [0.1], [0.5, 1.0]), "$$"), {"$$", "$x_"})):
         ax.figure.canvas.draw()
+        texts = [text.get_text() for text in ax.figure.findobj(Text)]
+        assert not any(cbook.is_math_text(text) for text in texts if r"\mathdefault" not in text)
+        shown = " ".join(text.replace(r"\$", "$") for text in texts)
+        assert {name for name in expected if name in shown} == expected
     plt.close("all")

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -114,11 +114,20 @@ def test_imports_point_down(path):
     assert rooms_imported(path) <= set().union(*FLOORS[: level + 1])
 
 
+def circle(below):
+    """Rooms that import each other in a circle, if there are any."""
+    try:
+        TopologicalSorter(below).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
 def test_imports_make_no_circle():
     below = {}
     for path in MODULES:
         below.setdefault(room_of(path), set()).update(rooms_imported(path))
-    TopologicalSorter(below).prepare()
+    assert circle(below) == []
 
 
 def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
@@ -151,6 +160,33 @@ def test_library_does_not_print(path):
     assert [call.lineno for call in calls if getattr(call.func, "id", None) == "print"] == []
 
 
+def functions_of(path):
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def calls_of(function):
+    """Names of all that a function calls, without what stands before a dot."""
+    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return {getattr(call, "attr", None) or getattr(call, "id", "") for call in calls}
+
+
+def asserts(function):
+    calls = calls_of(function)
+    return (any(isinstance(node, ast.Assert) for node in ast.walk(function)) or bool({"raises", "warns"} & calls)
+            or any(name.startswith("assert_") for name in calls))
+
+
+def test_every_test_asserts_something():
+    """By itself, or by a function beside it or imported from another file of tests."""
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    helpers = {(path.stem, node.name) for path in files for node in functions_of(path) if asserts(node)}
+    for path in files:
+        origins = {name.split(".")[-1]: name.split(".")[-2] for name in imports(path) if "." in name}
+        silent = [node.name for node in functions_of(path) if node.name.startswith("test_") and not asserts(node)
+                  and not any((origins.get(name, path.stem), name) in helpers for name in calls_of(node))]
+        assert silent == [], name_of(path)
+
+
 def lines_of(function):
     docstring = ast.get_docstring(function, clean=False)
     return function.end_lineno - function.lineno + 1 - (docstring.count("\n") + 1 if docstring else 0)
@@ -160,8 +196,7 @@ def test_functions_fit_on_a_screen():
     functions = [
         (lines_of(node), f"{name_of(path)}:{node.lineno} {node.name}")
         for path in python_files()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in functions_of(path)
     ]
     assert [(lines, where) for lines, where in functions if lines > 45] == []
     package = sorted(lines for lines, where in functions if where.startswith("fusedlr/"))

@@ -15,18 +15,7 @@ __all__ = ["Resampled"]
 
 @dataclass(frozen=True)
 class Resampled(Result):
-    """Parent of results that repeat a fit on parts of its rows, at the same penalties.
-
-    Attributes
-    ----------
-    results : FusedLogitResults
-        The fit on the rows themselves.
-    samples : ndarray, shape (n, 1 + d, t)
-        Coefficients of each repetition on the original scale.
-    status : ndarray of str, shape (n,)
-        "optimal", or what kept a repetition from it.
-    seed : int
-    """
+    """Results that repeat a fit on parts of its rows, at the same penalties; attributes are explained in each."""
 
     kind: ClassVar[str]
     # What a repetition is fitted to, in the plural.
