@@ -13,28 +13,22 @@ class Gap {
   // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. The Gram
   // matrices may stand in for the present curvature if the caller says so.
   double operator()(double objective, double target, bool by_gram) {
-    const Table *G = &at_.gradient;
-    double correction = 0;
-    if (penalties_.has_free_features()) {
-      label_free_rows();
-      if (least_gap() > target || !project_free_rows(by_gram, correction)) return objective;
-      G = &projected_;
-    }
-    Scratch<T, 1> scratch(tasks());
-    double *c = scratch.get();
-    double slack = 0, scale = 1, inner = 0;
-    for (int a = 0; a < data_.features; a++) {
-      for (int k = 0; k < tasks(); k++) c[k] = -G->row(k)[a];
-      if (penalties_.is_free(a)) slack += centre(a, c);
-      const double *b = at_.params.row(a);
-      for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
-      if (penalties_.l2[a] == 0) scale = block_.gauge(c, penalties_.l1[a], penalties_.fusion[a], scale);
-    }
-    const double s = 1 / scale;
-    double conjugates = 0;
-    for (int a = 0; a < data_.features; a++)
-      if (penalties_.l2[a] > 0) conjugates += conjugate(a, *G, s);
-    return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
+    rounding_.assign(data_.features, 0.0);
+    if (!penalties_.has_free_features()) return bound(objective, at_.gradient, 0);
+    label_free_rows();
+    double correction;
+    if (least_gap() > target || !project(by_gram, correction)) return objective;
+    return bound(objective, projected_, correction);
+  }
+
+  // A gap that may be smaller near the minimum, where rounding leaves slopes that a small penalty cannot carry: for the
+  // residuals to which a Newton step on the present zeros and ties would lead.
+  double on_pattern(double objective) {
+    label_pattern();
+    double correction;
+    if (free_.count > MOST_UNKNOWNS || !project(false, correction)) return objective;
+    for_all_free([this](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load_[g]); });
+    return std::min(objective, bound(objective, projected_, correction));
   }
 
   // Whether the residuals at hand can be corrected to a point strictly within the dual domain that balances all free
@@ -42,7 +36,7 @@ class Gap {
   bool proves_finite(bool by_gram) {
     double correction;
     label_free_rows();
-    return project_free_rows(by_gram, correction);
+    return project(by_gram, correction);
   }
 
   // One unknown for each group of tasks in which a free row must move as one.
@@ -54,14 +48,64 @@ class Gap {
       for (int k = 0; k < tasks(); k++) group[k] = free_.count + penalties_.component(a, k);
       free_.count += penalties_.components(a);
     }
+    wanted_.assign(free_.count, 0.0);
+    ridge_.assign(free_.count, 0.0);
     return free_;
   }
 
  private:
   static constexpr double BALANCED = 1e-12;  // of what is summed up: thousands of roundings
+  static constexpr double ROUNDING = 1e-14;  // likewise, of a sum in the order of the rows
   static constexpr int MOST_ROUNDS = 6;
+  static constexpr int MOST_UNKNOWNS = 600;  // of a system for a smaller gap
 
   int tasks() const { return data_.tasks(); }
+
+  // The gap of residuals whose slopes vanish where they must. What they were corrected by costs `correction`.
+  double bound(double objective, const Table &G, double correction) {
+    Scratch<T, 1> scratch(tasks());
+    double *c = scratch.get();
+    double slack = 0, scale = 1, inner = 0;
+    for (int a = 0; a < data_.features; a++) {
+      for (int k = 0; k < tasks(); k++) c[k] = -G.row(k)[a];
+      if (penalties_.is_free(a)) slack += centre(a, c);
+      const double *b = at_.params.row(a);
+      for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
+      if (penalties_.l2[a] == 0 && !forgive_rounding(a, c, slack))
+        scale = block_.gauge(c, penalties_.l1[a], penalties_.fusion[a], scale);
+    }
+    const double s = 1 / scale;
+    double conjugates = 0;
+    for (int a = 0; a < data_.features; a++)
+      if (penalties_.l2[a] > 0) conjugates += conjugate(a, G, s);
+    return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
+  }
+
+  // One unknown for each group of tied tasks, but for coefficients that l1 holds at zero; what the slopes of a group
+  // must sum to, and how much of that its own step takes away.
+  void label_pattern() {
+    free_.clear(tasks());
+    for (int a = 0; a < data_.features; a++)
+      if (penalties_.is_free(a) || !is_zero(a)) penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+    wanted_.assign(free_.count, 0.0);
+    ridge_.assign(free_.count, 0.0);
+    std::vector<double> slopes(tasks());
+    for (std::size_t i = 0; i < free_.size(); i++) {
+      const int a = free_.features[i];
+      std::fill(slopes.begin(), slopes.end(), 0.0);
+      penalties_.add_slopes(a, at_.params.row(a), slopes.data());
+      for (int k = 0; k < tasks(); k++)
+        if (free_.of(i)[k] >= 0) {
+          wanted_[free_.of(i)[k]] += slopes[k];
+          ridge_[free_.of(i)[k]] += penalties_.l2[a];
+        }
+    }
+  }
+
+  bool is_zero(int a) const {
+    const double *b = at_.params.row(a);
+    return std::all_of(b, b + tasks(), [](double x) { return x == 0; });
+  }
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
   double least_gap() const {
@@ -73,6 +117,20 @@ class Gap {
     double most = 0;
     for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / curvature[g]);
     return most;
+  }
+
+  // Where the slopes of a row are beyond what its penalty carries by rounding alone: adds what that may cost.
+  bool forgive_rounding(int a, const double *c, double &cost) {
+    if (rounding_[a] == 0) return false;
+    const double beyond = 1 - 1 / block_.gauge(c, penalties_.l1[a], penalties_.fusion[a], 1.0);
+    double sum = 0, largest = 0;
+    for (int k = 0; k < tasks(); k++) {
+      sum += std::fabs(c[k] * at_.params.row(a)[k]);
+      largest = std::max(largest, std::fabs(c[k]));
+    }
+    if (beyond * largest > rounding_[a]) return false;
+    cost += beyond * sum;
+    return true;
   }
 
   // Makes the slopes of a free row sum to zero in each component; returns what the rounding left there may cost.
@@ -112,7 +170,8 @@ class Gap {
   template <class Act>
   void for_all_free(const Act &act) const {
     for (std::size_t i = 0; i < free_.size(); i++)
-      for (int k = 0; k < tasks(); k++) act(free_.features[i], k, free_.of(i)[k]);
+      for (int k = 0; k < tasks(); k++)
+        if (free_.of(i)[k] >= 0) act(free_.features[i], k, free_.of(i)[k]);
   }
 
   // Sums of the slopes of every group.
@@ -122,25 +181,32 @@ class Gap {
     return sums;
   }
 
-  // Corrects the residuals by multiples of the curvature so that the slopes of all free rows vanish as they must, and
+  // Corrects the residuals by multiples of the curvature so that the slopes of all groups sum to what they must, and
   // puts their gradient into projected_; again while a nearly singular system leaves more than rounding. False if the
-  // correction leaves the dual domain, or the slopes do not vanish: however small, a coefficient may make much of them.
-  bool project_free_rows(bool by_gram, double &correction) {
+  // correction leaves the dual domain, or the slopes miss: however small, a coefficient may make much of them.
+  bool project(bool by_gram, double &correction) {
     by_gram = by_gram && gram_covers_free_rows();
     const Table &weights = by_gram ? gram_.weights() : at_.now.second;
     factorise(by_gram);
-    std::vector<double> z = imbalance(at_.gradient), sum(z.size(), 0.0);
-    const std::vector<double> load = loads();
+    std::vector<double> sum(free_.count, 0.0), z = misses(at_.gradient, sum);
+    load_ = loads();
     for (int round = 0; round < MOST_ROUNDS; round++) {
       equations_.solve(z);
       for (std::size_t g = 0; g < z.size(); g++) sum[g] += z[g];
       if (!apply(sum, weights, correction)) return false;
-      z = imbalance(projected_);
+      z = misses(projected_, sum);
       bool balanced = true;
-      for (std::size_t g = 0; g < z.size(); g++) balanced &= std::fabs(z[g]) <= BALANCED * load[g];
+      for (std::size_t g = 0; g < z.size(); g++) balanced &= ridge_[g] > 0 || std::fabs(z[g]) <= BALANCED * load_[g];
       if (balanced) return true;
     }
     return false;
+  }
+
+  // What is missing in the sums of slopes once the coefficients of the groups have moved by `step`.
+  std::vector<double> misses(const Table &gradient, const std::vector<double> &step) const {
+    std::vector<double> sums = imbalance(gradient);
+    for (std::size_t g = 0; g < sums.size(); g++) sums[g] -= wanted_[g] + ridge_[g] * step[g];
+    return sums;
   }
 
   // Sums of the sizes of what the slopes of every group are sums of.
@@ -159,13 +225,12 @@ class Gap {
   }
 
   void factorise(bool by_gram) {
-    std::vector<double> none(free_.count, 0.0);
     if (by_gram)
-      equations_.factorise(free_, none, [this](int k, std::size_t i, std::size_t j) {
+      equations_.factorise(free_, ridge_, [this](int k, std::size_t i, std::size_t j) {
         return gram_.gram(k, set_.place[free_.features[i]])[set_.place[free_.features[j]]];
       });
     else
-      equations_.factorise(free_, none, [this](int k, std::size_t i, std::size_t j) {
+      equations_.factorise(free_, ridge_, [this](int k, std::size_t i, std::size_t j) {
         return curvature_between(k, free_.features[i], free_.features[j]);
       });
   }
@@ -206,7 +271,9 @@ class Gap {
   State<T> &at_;
   const GramModel<T> &gram_;
   const WorkingSet &set_;
-  Groups free_;
+  Groups free_;  // coefficients whose slopes must sum to something
+  std::vector<double> wanted_, ridge_, load_;  // by group
+  std::vector<double> rounding_;               // by feature; 0 where slopes need not be forgiven anything
   NormalEquations equations_;
   Table projected_;  // gradient at the corrected residuals
 };

@@ -6,7 +6,7 @@ class GramModel {
   static constexpr bool direct = true;  // has the entries that a system of equations needs
 
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set)
-      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), weight_(1, data.width) {}
+      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), weight_(1, std::min(STRIP, data.width)) {}
 
   // Four matrices of 2,000 features take 128 MB; more tasks get smaller ones.
   int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
@@ -110,60 +110,78 @@ class GramModel {
   const Table &weights() const { return weights_; }
 
  private:
+  static constexpr int STRIP = 4096;  // rows at a time: weighted columns stay small and in cache
+
   void grow(int m) {
     stride_ = padded(std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD);
     gram_.resize(static_cast<std::size_t>(data_.tasks()) * stride_, stride_);
     slope_.resize(data_.tasks(), stride_);
-    weighted_.resize(stride_, data_.width);
+    weighted_.resize(stride_, std::min(STRIP, data_.width));
     size_ = 0;
   }
 
-  // Rows size_..m of the Gram matrix of one task. From scratch, both factors carry the roots of the weights, which
-  // halves the memory that must stay in cache; else the new one carries the weights.
+  // Rows size_..m of the Gram matrix of one task, a strip of the data after the other. From scratch, both factors carry
+  // the roots of the weights, which halves the memory that must stay in cache; else the new one carries the weights.
   void weigh_and_multiply(int k, int m) {
+    for (int from = 0; from < data_.vectors(); from += STRIP / LANES) {
+      const int count = std::min(STRIP / LANES, data_.vectors() - from);
+      weigh(k, m, from, count);
+      int c = size_;
+      for (; c + 6 <= m; c += 6) gram_rows<3, 2>(k, c, from, count);
+      for (; c + 3 <= m; c += 3) gram_rows<3, 1>(k, c, from, count);
+      for (; c < m; c++) gram_rows<1, 1>(k, c, from, count);
+    }
+    for (int c = size_; c < m && data_.vectors() > STRIP / LANES; c++)
+      for (int e = 0; e < c; e++) gram(k, e)[c] = gram(k, c)[e];
+  }
+
+  void weigh(int k, int m, int from, int count) {
     const bool scratch = size_ == 0;
-    const Vec *w = as_vec(weights_.row(k));
+    const Vec *w = as_vec(weights_.row(k)) + from;
     Vec *by = as_vec(weight_.get());
-    for (int i = 0; i < data_.vectors(); i++) by[i] = scratch ? root(w[i]) : w[i];
+    for (int i = 0; i < count; i++) by[i] = scratch ? root(w[i]) : w[i];
     for (int c = size_; c < m; c++) {
-      const Vec *x = as_vec(data_.column(set_.members[c]));
+      const Vec *x = as_vec(data_.column(set_.members[c])) + from;
       Vec *to = as_vec(weighted_.row(c));
-      for (int i = 0; i < data_.vectors(); i++) to[i] = by[i] * x[i];
+      for (int i = 0; i < count; i++) to[i] = by[i] * x[i];
     }
     right_.resize(m);
-    for (int c = 0; c < m; c++) right_[c] = scratch ? weighted_.row(c) : data_.column(set_.members[c]);
-    int c = size_;
-    for (; c + 6 <= m; c += 6) gram_rows<3, 2>(k, c);
-    for (; c + 3 <= m; c += 3) gram_rows<3, 1>(k, c);
-    for (; c < m; c++) gram_rows<1, 1>(k, c);
+    for (int c = 0; c < m; c++)
+      right_[c] = scratch ? weighted_.row(c) : data_.column(set_.members[c]) + static_cast<std::size_t>(from) * LANES;
   }
 
   template <int R, int Times>
-  void gram_rows(int k, int c) {
+  void gram_rows(int k, int c, int from, int count) {
     const int last = c + R * Times;
     int e = 0;
     for (; e + 4 <= last; e += 4)
-      for (int j = 0; j < Times; j++) gram_tile<R, 4>(k, c + R * j, e);
+      for (int j = 0; j < Times; j++) gram_tile<R, 4>(k, c + R * j, e, from > 0, count);
     for (; e < last; e++)
-      for (int j = 0; j < Times; j++) gram_tile<R, 1>(k, c + R * j, e);
+      for (int j = 0; j < Times; j++) gram_tile<R, 1>(k, c + R * j, e, from > 0, count);
   }
 
-  // R x C products of a weighted column and another, written on both sides of the diagonal.
+  // R x C products of a weighted column and another, written on both sides of the diagonal; those of later strips are
+  // added below it.
   template <int R, int C>
-  void gram_tile(int k, int c, int e) {
+  void gram_tile(int k, int c, int e, bool add, int count) {
     const Vec *x[C], *w[R];
     for (int j = 0; j < C; j++) x[j] = as_vec(right_[e + j]);
     for (int i = 0; i < R; i++) w[i] = as_vec(weighted_.row(c + i));
     Vec sums[R][C];
     for (int j = 0; j < C; j++)
       for (int i = 0; i < R; i++) sums[i][j] = w[i][0] * x[j][0];
-    for (int v = 1; v < data_.vectors(); v++)
+    for (int v = 1; v < count; v++)
       for (int j = 0; j < C; j++) {
         const Vec xj = x[j][v];
         for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
       }
     for (int i = 0; i < R; i++)
-      for (int j = 0; j < C; j++) gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = total(sums[i][j]);
+      for (int j = 0; j < C; j++) {
+        if (add)
+          gram(k, c + i)[e + j] += total(sums[i][j]);
+        else
+          gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = total(sums[i][j]);
+      }
   }
 
   const Data<T> &data_;

@@ -2,7 +2,7 @@
 template <int T>
 class NewtonSteps {
  public:
-  enum End { CONVERGED, OUT_OF_STEPS, BROKEN_OFF };
+  enum End { CONVERGED, OUT_OF_STEPS, STALLED, BROKEN_OFF };
 
   NewtonSteps(const Data<T> &data, const Penalties<T> &penalties)
       : state(data),
@@ -14,6 +14,7 @@ class NewtonSteps {
         rows_(data, state, set_),
         gram_sweeps_(penalties, state, set_, gram_, pause_),
         row_sweeps_(penalties, state, set_, rows_, pause_),
+        interior_(data, penalties, state, pause_),
         gap_of_(data, penalties, state, gram_, set_) {
     state.now.linear.copy(data.offset);
     state.next.linear.copy(data.offset);
@@ -69,8 +70,37 @@ class NewtonSteps {
     return false;
   }
 
-  // Down from the present point.
+  // Down from the present point; where that comes to nothing, by an interior-point method to the neighbourhood of the
+  // minimum and down from there.
   End descend(const Settings &settings) {
+    End end = walk_down(settings);
+    if (end == STALLED && gap > std::max(settings.tolerance, SMALL) && interior_.is_affordable())
+      end = go_another_way(settings);
+    return end == STALLED ? OUT_OF_STEPS : end;
+  }
+
+ private:
+  static constexpr double NEGLIGIBLE = 1e-12, SMALL = 1e-9;  // gaps: not worth a better bound, or another way
+
+  // Ends where it began if that was better.
+  End go_another_way(const Settings &settings) {
+    const double objective_before = objective, gap_before = gap;
+    const std::vector<double> params(state.params.get(), state.params.get() + state.params.size());
+    passes_ = PASSES;
+    const bool finished = interior_.run(least_curvature(), settings);
+    gram_.forget();
+    restart();
+    const End end = finished ? walk_down(settings) : BROKEN_OFF;
+    if (end == CONVERGED || (end == STALLED && gap < gap_before)) return end;
+    std::copy(params.begin(), params.end(), state.params.get());
+    restart();
+    data_.evaluate(state.now);
+    objective = objective_before;
+    gap = gap_before;
+    return end;
+  }
+
+  End walk_down(const Settings &settings) {
     data_.evaluate(state.now);
     fit_far_intercepts();
     polish_intercepts(settings.tolerance);
@@ -87,21 +117,27 @@ class NewtonSteps {
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
       force |= step > 3 && gap > 0.3 * least;  // slow for this long: old curvature may be to blame
       least = std::min(least, gap);
-      if (step == settings.max_iterations || stalls == 5 || passes_ <= 0) return OUT_OF_STEPS;
+      if (step == settings.max_iterations) return OUT_OF_STEPS;
+      if (stalls == 5 || passes_ <= 0) return stop_here(settings);
       if (pause_.asked_to_stop(settings)) return BROKEN_OFF;
       iterations++;
       const bool fresh = choose_features(force);
       if (!sweep(settings)) return BROKEN_OFF;
       const bool moved = line_search();
       force = !moved;
-      if (!moved && fresh) return OUT_OF_STEPS;
+      if (!moved && fresh) return stop_here(settings);
       if (moved) polish_intercepts(settings.tolerance);
       value = state.now.loss + penalties_.total(state.params);
       fall = objective - value;
     }
   }
 
- private:
+  // No step helps any more; perhaps a better dual point shows that none is needed.
+  End stop_here(const Settings &settings) {
+    if (gap > NEGLIGIBLE) gap = std::min(gap, gap_of_.on_pattern(objective) / scale());
+    return gap <= settings.tolerance ? CONVERGED : STALLED;
+  }
+
   static constexpr int PASSES = 4000;     // a whole solve takes a hundred or two; see docs/speed.md
   static constexpr int SMALL_GRAM = 400;  // features whose Gram matrices are cheap beside systems of equations
 
@@ -369,6 +405,7 @@ class NewtonSteps {
   Pause pause_;
   Sweeps<T, GramModel<T>> gram_sweeps_;
   Sweeps<T, RowModel<T>> row_sweeps_;
+  Interior<T> interior_;
   Gap<T> gap_of_;
   bool by_rows_ = false;
   int passes_ = 0;  // left in the budget of this solve

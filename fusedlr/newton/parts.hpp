@@ -11,6 +11,7 @@
 #include "gram_model.hpp"
 #include "row_model.hpp"
 #include "sweeps.hpp"
+#include "interior.hpp"
 #include "gap.hpp"
 #include "newton_steps.hpp"
 #include "separation.hpp"

@@ -39,8 +39,40 @@ struct Penalties {
     return false;
   }
 
+  // Adds the slopes of the penalty of row a in the coefficients b, those at a zero or a tie left out.
+  void add_slopes(int a, const double *b, double *slopes) const {
+    for (int k = 0; k < block.tasks(); k++) slopes[k] += l2[a] * b[k] + l1[a] * ((b[k] > 0) - (b[k] < 0));
+    if (fusion[a] > 0)
+      for (const Edge &e : block.edges()) {
+        const double pull = fusion[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));
+        slopes[e.a] += pull;
+        slopes[e.b] -= pull;
+      }
+  }
+
+  // One number, from `count` on, for each group of tied tasks of row a; coefficients that l1 holds at zero get none.
+  void label_ties(int a, const double *b, int *group, int &count) const {
+    for (int k = 0; k < block.tasks(); k++) {
+      if (b[k] == 0 && l1[a] > 0) continue;
+      if (group[k] < 0) group[k] = count++;
+      if (fusion[a] > 0) spread_label(b, k, group);
+    }
+  }
+
   int components(int a) const { return block.components(fusion[a]); }
   int component(int a, int k) const { return block.component(fusion[a], k); }
+
+ private:
+  void spread_label(const double *b, int k, int *group) const {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Edge &e : block.edges())
+        if (b[e.a] == b[e.b] && (group[e.a] == group[k]) != (group[e.b] == group[k])) {
+          group[e.a] = group[e.b] = group[k];
+          more = true;
+        }
+    }
+  }
 };
 
 // Where a descent stands.

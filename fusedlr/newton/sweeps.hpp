@@ -290,27 +290,8 @@ class Sweeps {
   // One unknown for each group of tied tasks of an active feature; coefficients that l1 holds at zero stay there.
   void label_groups() {
     groups_.clear(tasks());
-    for (const int c : active_) {
-      const int a = set_.members[c];
-      const double *b = at_.trial.row(a);
-      int *group = groups_.add(c);
-      for (int k = 0; k < tasks(); k++) {
-        if (b[k] == 0 && penalties_.l1[a] > 0) continue;
-        if (group[k] < 0) group[k] = groups_.count++;
-        if (penalties_.fusion[a] > 0) spread_label(b, k, group);
-      }
-    }
-  }
-
-  void spread_label(const double *b, int k, int *group) const {
-    for (bool more = true; more;) {
-      more = false;
-      for (const Edge &e : block_.edges())
-        if (b[e.a] == b[e.b] && (group[e.a] == group[k]) != (group[e.b] == group[k])) {
-          group[e.a] = group[e.b] = group[k];
-          more = true;
-        }
-    }
+    for (const int c : active_)
+      penalties_.label_ties(set_.members[c], at_.trial.row(set_.members[c]), groups_.add(c), groups_.count);
   }
 
   void pattern_gradient(std::vector<double> &gradient, std::vector<double> &curvature) {
@@ -318,19 +299,12 @@ class Sweeps {
     double *slopes = scratch.get();
     for (std::size_t i = 0; i < active_.size(); i++) {
       const int c = active_[i], a = set_.members[c], *group = groups_.of(i);
-      const double *b = at_.trial.row(a), l1 = penalties_.l1[a], l2 = penalties_.l2[a];
       model_.slopes(c, slopes);
-      for (int k = 0; k < tasks(); k++) slopes[k] = slopes[k] + l2 * b[k] + (b[k] > 0 ? l1 : (b[k] < 0 ? -l1 : 0.0));
-      if (penalties_.fusion[a] > 0)
-        for (const Edge &e : block_.edges()) {
-          const double nu = penalties_.fusion[a] * e.weight * ((b[e.a] > b[e.b]) - (b[e.a] < b[e.b]));
-          slopes[e.a] += nu;
-          slopes[e.b] -= nu;
-        }
+      penalties_.add_slopes(a, at_.trial.row(a), slopes);
       for (int k = 0; k < tasks(); k++)
         if (group[k] >= 0) {
           gradient[group[k]] += slopes[k];
-          curvature[group[k]] += model_.diagonal(c, k) + l2;
+          curvature[group[k]] += model_.diagonal(c, k) + penalties_.l2[a];
         }
     }
   }

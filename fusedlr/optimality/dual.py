@@ -28,11 +28,14 @@ class Groups:
     row : ndarray, shape (g,)
     member : ndarray of bool, shape (g, t)
     target : ndarray, shape (g,)
+    ridge : ndarray, shape (g,)
+        By how much the target grows with a step of the group's coefficients.
     """
 
     row: np.ndarray
     member: np.ndarray
     target: np.ndarray
+    ridge: np.ndarray
 
     def columns(self, data):
         """Column of the design that belongs to each equality, shape (n, g)."""
@@ -70,8 +73,11 @@ def attempts(params, penalty, tasks):
     second is the safer choice far from the minimum.
     """
     needed = sum_groups(penalty, tasks)
-    pattern = pattern_groups(params, penalty, tasks)
-    return [pattern, needed] if len(pattern.row) <= _PATTERN_GROUPS else [needed]
+    for with_ridge in (True, False):
+        pattern = pattern_groups(params, penalty, tasks, with_ridge)
+        if len(pattern.row) <= _PATTERN_GROUPS:
+            return [pattern, needed]
+    return [needed]
 
 
 def sum_groups(penalty, tasks):
@@ -80,19 +86,20 @@ def sum_groups(penalty, tasks):
     joint = tasks.components()
     label = np.where(penalty.fusion[free, None] > 0, joint, np.arange(tasks.n_tasks))
     row, member = _split_labels(free, label)
-    return Groups(row, member, np.zeros(len(row)))
+    return Groups(row, member, np.zeros(len(row)), np.zeros(len(row)))
 
 
-def pattern_groups(params, penalty, tasks):
-    """Tied groups in rows without ridge that are non-zero or free: their slopes at a minimiser."""
-    rows = np.flatnonzero((penalty.l2 == 0) & ((penalty.l1 == 0) | params.any(axis=1)))
+def pattern_groups(params, penalty, tasks, with_ridge=True):
+    """Tied groups in rows that are non-zero or free, and their slopes at a minimiser; rows with a ridge may be left out."""
+    free = (penalty.l1 == 0) & (penalty.l2 == 0)
+    rows = np.flatnonzero(free | params.any(axis=1) & (with_ridge | (penalty.l2 == 0)))
     values, fused = params[rows], penalty.fusion[rows, None] > 0
     row, member = _split_labels(rows, tasks.groups((tasks.differences(values) == 0) & fused))
     pull = penalty.fusion[:, None] * tasks.weights * np.sign(tasks.differences(params))
-    slopes = penalty.l1[:, None] * np.sign(params) + transposed_differences(pull, tasks)
+    slopes = penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params) + transposed_differences(pull, tasks)
     keep = (penalty.l1[row] == 0) | (params[row, member.argmax(axis=1)] != 0)
     row, member = row[keep], member[keep]
-    return Groups(row, member, np.where(member, slopes[row], 0.0).sum(axis=1))
+    return Groups(row, member, np.where(member, slopes[row], 0.0).sum(axis=1), penalty.l2[row] * member.sum(axis=1))
 
 
 def _split_labels(rows, label):
@@ -110,24 +117,29 @@ def polish(data, linear, groups):
     """
     if not len(groups.row):
         return linear
-    columns = groups.columns(data)
+    columns, moved = groups.columns(data), np.zeros(len(groups.row))
     for _ in range(_POLISH_STEPS):
-        miss = groups.miss(data, columns, dual_point(data, linear))
+        miss = groups.miss(data, columns, dual_point(data, linear)) - groups.ridge * moved
         if np.abs(miss).max() <= 1e-13 * data.weights.sum():
             break
-        step = _solve(groups.normal_matrix(columns, loss_derivatives(data, linear)[1]), miss)
-        length = _step_length(data, linear, groups.combine(columns, step), groups.target @ step, miss @ step)
+        curvature = loss_derivatives(data, linear)[1]
+        step = _solve(groups.normal_matrix(columns, curvature) + np.diag(groups.ridge), miss)
+        if np.abs(step).max() > 1e100:  # hardly any curvature is left
+            break
+        tilt = (groups.target + groups.ridge * moved) @ step, 0.5 * groups.ridge @ np.square(step)
+        length = _step_length(data, linear, groups.combine(columns, step), tilt, miss @ step)
         if length == 0:
             break
-        linear = linear + length * groups.combine(columns, step)
+        linear, moved = linear + length * groups.combine(columns, step), moved + length * step
     return linear
 
 
 def _step_length(data, linear, change, tilt, promise):
-    """Largest power of a half that lowers the loss plus its linear term; 0 if none down to 1e-6."""
+    """Largest power of a half that lowers the loss plus a linear and a square term; 0 if none down to 1e-6."""
     start, length = loss(data, linear), 1.0
     while length > 1e-6:
-        if loss(data, linear + length * change) + length * tilt <= start - 1e-4 * length * promise + 1e-14 * start:
+        added = length * tilt[0] + length * length * tilt[1]
+        if loss(data, linear + length * change) + added <= start - 1e-4 * length * promise + 1e-14 * start:
             return length
         length *= 0.5
     return 0.0
@@ -176,9 +188,12 @@ def _solve(matrix, right):
     if not len(alive):
         return solution
     scale = np.sqrt(matrix.diagonal()[alive])
-    scaled = matrix[np.ix_(alive, alive)] / scale[:, None] / scale + 1e-11 * np.eye(len(alive))
-    try:
-        solution[alive] = cho_solve(cho_factor(scaled), right[alive] / scale) / scale
-    except LinAlgError:
-        solution[alive] = np.linalg.lstsq(scaled, right[alive] / scale, rcond=1e-11)[0] / scale
+    scaled, right = matrix[np.ix_(alive, alive)] / scale[:, None] / scale, right[alive] / scale
+    for ridge in (1e-15, 1e-13):
+        try:
+            solution[alive] = cho_solve(cho_factor(scaled + ridge * np.eye(len(alive))), right) / scale
+            return solution
+        except LinAlgError:
+            continue
+    solution[alive] = np.linalg.lstsq(scaled, right, rcond=1e-11)[0] / scale
     return solution

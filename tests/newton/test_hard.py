@@ -1,0 +1,53 @@
+"""Problems on which sweeps alone come to nothing: the answer, the status and the referee must agree all the same."""
+
+import numpy as np
+import pytest
+
+from fusedlr.newton import solve_newton
+from fusedlr.objective import Data, Penalty
+from fusedlr.optimality import certify
+from fusedlr.problem import Problem
+from fusedlr.tasks import TaskGraph
+from tests.newton.fuzz import broken_promises
+from tests.newton.problems import draw_nasty
+
+
+@pytest.mark.parametrize("seed", [5883, 6459, 7035, 8571])
+def test_far_means_beside_fused_intercepts(seed):
+    assert broken_promises(seed) == []
+
+
+@pytest.mark.parametrize("seed", [4475, 7115, 8699])
+def test_nearly_equal_columns_without_l1_and_l2(seed):
+    assert broken_promises(seed) == []
+
+
+@pytest.mark.parametrize("seed", [199, 1735, 2047, 2959, 3487, 4327, 5191, 5479, 7807])
+def test_columns_of_very_different_sizes(seed):
+    assert broken_promises(seed) == []
+
+
+@pytest.mark.parametrize("seed", [3274, 7041, 7585])
+def test_equal_columns_and_fewer_rows_than_features(seed):
+    assert broken_promises(seed) == []
+
+
+@pytest.mark.parametrize("fusion", [0.0, 0.5])
+def test_the_referee_confirms_a_fit_of_columns_that_differ_in_the_seventh_digit(fusion):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 4))
+    X[:, 1] = X[:, 0] + 1e-6 * X[:, 1]
+    Y = (rng.random((200, 3)) < 0.5).astype(float)
+    problem, penalty = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(3)), Penalty.from_values(0, 0, fusion, 4)
+    solution = solve_newton(problem, penalty, tol=1e-7)
+    certificate = certify(problem, solution.params, penalty)
+    assert (solution.status, certificate.kind) == ("optimal", "gap")
+    assert certificate.relative_gap <= 1e-6
+
+
+def test_a_status_of_optimal_means_a_gap_within_tol():
+    for seed in (2959, 4327, 9439):  # rounding limits the gap of these
+        _, data, penalty, tasks = draw_nasty(seed // 4)
+        for tol in (1e-7, 1e-10, 1e-15):
+            solution = solve_newton(Problem.build(data, tasks), penalty, tol=tol)
+            assert (solution.status == "optimal") == (solution.gap <= tol)
