@@ -90,7 +90,7 @@ def sum_groups(penalty, tasks):
 
 
 def pattern_groups(params, penalty, tasks, with_ridge=True):
-    """Tied groups in rows that are non-zero or free, and their slopes at a minimiser; rows with a ridge may be left out."""
+    """Tied groups in rows that are non-zero or free (those with a ridge if wanted), and their slopes at a minimum."""
     free = (penalty.l1 == 0) & (penalty.l2 == 0)
     rows = np.flatnonzero(free | params.any(axis=1) & (with_ridge | (penalty.l2 == 0)))
     values, fused = params[rows], penalty.fusion[rows, None] > 0
