@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from . import checks
@@ -56,12 +56,22 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
     workers = min(_checked_jobs(n_jobs), max(1, len(items)))
     if workers == 1:
         return list(progress_bar(map(function, items), len(items), progress, description))
+    left: SimpleQueue = SimpleQueue()
+    for pair in enumerate(items):
+        left.put(pair)
+    done: SimpleQueue = SimpleQueue()
     unwanted = threading.Event()
-    with ThreadPoolExecutor(workers, "fusedlr", _listen, (unwanted,)) as pool:
-        try:
-            return list(progress_bar(pool.map(function, items), len(items), progress, description))
-        finally:
-            unwanted.set()
+    threads = [threading.Thread(target=_work, args=(function, left, done, unwanted), name="fusedlr")
+               for _ in range(workers)]
+    try:
+        for thread in threads:
+            thread.start()
+        return list(progress_bar(_in_order(done, len(items)), len(items), progress, description))
+    finally:
+        unwanted.set()  # whatever was begun when Ctrl-C came, in the middle of starting a thread too
+        for thread in threads:
+            if thread.is_alive():
+                thread.join()
 
 
 def cancelled() -> bool:
@@ -97,5 +107,28 @@ def _checked_jobs(n_jobs):
     return checks.whole("n_jobs", n_jobs, 1, _MOST_JOBS, "it is a number of threads; None takes one for each core")
 
 
-def _listen(unwanted):
+def _work(function, left, done, unwanted):
+    """Take items with their places until none is left or wanted; put back places, values and errors."""
     _this_thread.unwanted = unwanted
+    while not unwanted.is_set():
+        try:
+            place, item = left.get_nowait()
+        except Empty:
+            return
+        try:
+            done.put((place, function(item), None))
+        except BaseException as error:
+            done.put((place, None, error))
+
+
+def _in_order(done, count):
+    """Values by place as soon as all before them are there; the error of a place in its turn."""
+    early = {}
+    for place in range(count):
+        while place not in early:
+            found, value, error = done.get()
+            early[found] = value, error
+        value, error = early.pop(place)
+        if error is not None:
+            raise error
+        yield value

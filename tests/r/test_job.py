@@ -1,0 +1,49 @@
+"""A job of the study that boosts trees, ended from outside in the middle of its work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.r
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def seconds_of_work(process):
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.fixture
+def job(tmp_path):
+    """The script of the rule at work in R, its temporary folders in ``tmp_path``."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(400, 100)), rng.integers(0, 2, size=(400, 4)).astype(float)
+    np.savez(tmp_path / "data.npz", X_train=X, Y_train=Y, X_test=X)
+    command = [sys.executable, ROOT / "workflow/scripts/adaboost.py", "a", "1", "data.npz", "margins.npz", "seconds.csv",
+               "--seed", "1", "--sizes", "25", "400"]
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT), "FUSEDLR_RLIB": str(ROOT / ".rlib")}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("size 25")
+        begin = seconds_of_work(process)
+        while seconds_of_work(process) < begin + 1.0:  # 400 rows take several
+            time.sleep(0.01)
+        yield process
+        process.kill()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the work of a process is read from /proc")
+def test_sigterm_ends_a_job_soon_and_removes_the_temporary_folder_of_r(job, tmp_path):
+    assert len(list(tmp_path.glob("Rtmp*"))) == 1
+    before = seconds_of_work(job)
+    job.send_signal(signal.SIGTERM)
+    while os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        time.sleep(0.01)
+    assert seconds_of_work(job) - before < 1.0
+    assert job.wait() == -signal.SIGTERM
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npz"]
