@@ -14,7 +14,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -27,8 +27,13 @@ __all__ = ["Array", "Layout", "names", "read", "write"]
 # Raised when a file written before can no longer be read; files of a later format are refused.
 FORMAT = 1
 
-# Bytes of a page: the names of a million features take a tenth of it.
-_PAGE_LIMIT = 256_000_000
+# Bytes of a page: the names of a million features take a quarter of it.
+_PAGE_LIMIT = 64_000_000
+
+# Bytes, and how many times the whole file, that a page and all parts together may unpack to; the larger of the two.
+# Text shrinks 5 times, data of zeros and ones 100 times; what is made to take memory shrinks 1,000 times.
+_PAGE_UNPACKED = 1_000_000, 20
+_ALL_UNPACKED = 256_000_000, 500
 
 _WORDS = {"f": "numbers", "i": "whole numbers"}
 
@@ -106,7 +111,10 @@ class _Refused(ValueError):
 def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict, dict[str, np.ndarray]]:
     with ZipFile(file) as archive:
         members = _members(archive)
-        page = json.loads(_load(archive, members.pop("page"), Array(("bytes",), "u"), {}, _PAGE_LIMIT).tobytes())
+        _check_packing(members, file.seek(0, os.SEEK_END))
+        text = members.pop("page")
+        _check_member(archive, text, Array(("bytes",), "u"), {}, _PAGE_LIMIT)
+        page = json.loads(_load(archive, text).tobytes())
         kind = page["kind"].removeprefix("fusedlr ")
         sizes: Sizes = {}
         layout = layouts[kind]
@@ -114,8 +122,10 @@ def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict,
         try:
             _check_page(page, layout, sizes)
             _check_names(members, layout)
-            arrays = {name: _load(archive, members[name], array, sizes) for name, array in layout.arrays.items()
-                      if name in members}
+            known = {name: array for name, array in layout.arrays.items() if name in members}
+            for name, array in known.items():
+                _check_member(archive, members[name], array, sizes)
+            arrays = {name: _check_values(name, array, _load(archive, members[name])) for name, array in known.items()}
         except ValueError as error:
             raise _Refused(str(error)) from None
     return kind, page, arrays
@@ -127,6 +137,19 @@ def _members(archive: ZipFile) -> dict[str, ZipInfo]:
     if len(listed) < len(archive.infolist()):
         raise ValueError("a name comes twice")
     return listed
+
+
+def _check_packing(members: dict[str, ZipInfo], whole: int) -> None:
+    """Refuse a file of ``whole`` bytes that would take far more memory, whatever its headers say."""
+    for name, parts, (bytes_, times) in (("page", [members["page"]], _PAGE_UNPACKED),
+                                         ("all parts", members.values(), _ALL_UNPACKED)):
+        unpacked = sum(info.file_size for info in parts)
+        if unpacked > max(bytes_, times * whole):
+            raise _Refused(f"{name} must not unpack to more than {times} times the file, found {unpacked} bytes in a "
+                           f"file of {whole}")
+    for name, info in members.items():
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise _Refused(f"{name} must be stored or deflated, found another compression, number {info.compress_type}")
 
 
 def _check_format(page: dict) -> None:
@@ -153,18 +176,22 @@ def _check_names(members: dict[str, ZipInfo], layout: Layout) -> None:
             refuse(name, "be there", "nothing")
 
 
-def _load(archive: ZipFile, info: ZipInfo, array: Array, sizes: Sizes, limit: float = np.inf) -> np.ndarray:
-    """One array, whose header is believed only after it agrees with the layout and with the size of its member."""
+def _check_member(archive: ZipFile, info: ZipInfo, array: Array, sizes: Sizes, limit: float = np.inf) -> None:
+    """Refuse an array whose header does not agree with the layout, with other arrays, or with the size of its part."""
     name = info.filename.removesuffix(".npy")
     with archive.open(info) as file:
         shape, dtype = _header(file)
         _check_header(name, array, shape, dtype, sizes)
         if file.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize != info.file_size or info.file_size > limit:
             refuse(name, f"have the size of its shape {shape}", f"{info.file_size} bytes")
+
+
+def _load(archive: ZipFile, info: ZipInfo) -> np.ndarray:
+    """An array whose header has been checked."""
     with archive.open(info) as file:
         values = np.lib.format.read_array(file, allow_pickle=False)
         file.read()  # to the end, where the checksum is compared
-    return _check_values(name, array, values)
+    return values
 
 
 def _header(file: IO[bytes]) -> tuple[tuple, np.dtype]:

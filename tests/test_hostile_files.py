@@ -5,7 +5,9 @@ import json
 import os
 import resource
 import stat
+import struct
 import threading
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -193,6 +195,94 @@ def test_an_unknown_member_is_not_unpacked(saved, tmp_path):
     with pytest.raises(ValueError, match="odd.npz.*extra must be one of"):
         load(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+
+
+def zeros(shape):
+    """A member of zeros that says so in its header, in pieces."""
+    yield header(shape)
+    left = 8 * int(np.prod(shape, dtype=object))
+    while left:
+        piece = bytes(min(left, 10**7))
+        left -= len(piece)
+        yield piece
+
+
+def with_large_members(saved, path, members, method=zipfile.ZIP_DEFLATED):
+    """The saved file with members that are written piece by piece."""
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w", method, compresslevel=1) as new:
+        for info in old.infolist():
+            if info.filename not in members:
+                new.writestr(info.filename, old.read(info))
+        for name, pieces in members.items():
+            with new.open(name, "w", force_zip64=True) as file:
+                for piece in pieces:
+                    file.write(piece)
+    return path
+
+
+def refusal_and_memory(path):
+    """What ``load`` says, and how many bytes it asked for on the way at most."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError) as refusal:
+            load(path)
+        return str(refusal.value), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_known_arrays_that_unpack_to_gigabytes_are_refused_before_memory_is_taken(saved, tmp_path):
+    """Each header agrees with the size of its member, and all say the same but for signs: 300 MB each in a small file."""
+    members = {f"{name}.npy": zeros((12_500_000, 3)) for name in ("X", "offset", "weights")}
+    path = with_large_members(saved, tmp_path / "odd.npz", members)
+    assert path.stat().st_size < 10_000_000
+    said, memory = refusal_and_memory(path)
+    assert "odd.npz" in said and "signs must have size 12500000 along n" in said
+    assert memory < 10_000_000
+
+
+def test_more_of_the_same_is_refused_by_the_size_of_the_file(saved, tmp_path):
+    """One packed piece that several members point to: each is small in the file, all are large in memory."""
+    path = with_large_members(saved, tmp_path / "odd.npz", {"X.npy": zeros((12_500_000, 3))})
+    whole = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        listed = {info.filename: info for info in archive.infolist()}
+    big = listed["X.npy"]
+    for name in ("offset.npy", "weights.npy"):
+        at = whole.rindex(b"PK\1\2", 0, whole.rindex(name.encode()))
+        whole[at + 16:at + 28] = struct.pack("<III", big.CRC, big.compress_size, big.file_size)
+        whole[at + 42:at + 46] = struct.pack("<I", big.header_offset)
+    path.write_bytes(whole)
+    said, memory = refusal_and_memory(path)
+    assert "all parts must not unpack to more than 500 times the file" in said
+    assert memory < 10_000_000
+
+
+@pytest.mark.parametrize("text", [b"[" + 3_000_000 * b"[]," + b"[]]", b'"' + bytes([97]) * 9_000_000 + b'"'],
+                         ids=["lists", "text"])
+def test_a_page_that_unpacks_to_much_more_than_the_file_is_refused(saved, tmp_path, text):
+    path = with_member(saved, tmp_path / "odd.npz", "page.npy", header((len(text),), "|u1") + text)
+    said, memory = refusal_and_memory(path)
+    assert "odd.npz" in said and "page must not unpack to more than 20 times the file" in said
+    assert memory < 5_000_000
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+def test_other_compressions_are_refused(saved, tmp_path, method):
+    """Their headers may ask for any amount of memory."""
+    path = with_large_members(saved, tmp_path / "odd.npz", {"offset.npy": zeros((30, 3))}, method)
+    with pytest.raises(ValueError, match="odd.npz.*must be stored or deflated"):
+        load(path)
+
+
+def test_honest_files_of_ones_and_zeros_are_read(tmp_path):
+    """As much as 100,000 rows that hardly differ may shrink."""
+    X = np.zeros((100_000, 2))
+    X[::50, 0], X[::70, 1] = 1.0, 1.0
+    rare = np.arange(100_000) % 90 == 0
+    res = FusedLogit((X[:, [0]] > 0) ^ np.column_stack([rare, ~rare]), X).fit(1.0, 1.0, 1.0, tol=1e-6)
+    res.save(tmp_path / "fit")
+    pd.testing.assert_frame_equal(load(tmp_path / "fit").params, res.params)
 
 
 def test_a_member_that_comes_twice_is_refused(saved, tmp_path):
