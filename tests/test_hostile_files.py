@@ -232,7 +232,7 @@ def refusal_and_memory(path):
 
 
 def test_known_arrays_that_unpack_to_gigabytes_are_refused_before_memory_is_taken(saved, tmp_path):
-    """Each header agrees with the size of its member, and all say the same but for signs: 300 MB each in a small file."""
+    """Each header agrees with the size of its member, and all but that of signs agree: 300 MB each, in a small file."""
     members = {f"{name}.npy": zeros((12_500_000, 3)) for name in ("X", "offset", "weights")}
     path = with_large_members(saved, tmp_path / "odd.npz", members)
     assert path.stat().st_size < 10_000_000

@@ -82,6 +82,7 @@ def test_the_gap_bounds_the_distance_to_an_independent_minimum(name, strength):
         assert proof.objective == objective(data, point, penalty, tasks)
         assert proof.dual <= minimum * (1 + 1e-12)
         assert proof.gap == proof.objective - proof.dual
+        assert proof.relative_gap == proof.gap / max(proof.objective, 1e-3 * loss(data, data.offset))
         assert proof.gap >= proof.objective - minimum - 1e-12 * minimum
 
 

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from fusedlr.newton import NewtonSolver, column_scales, solve_newton
 from fusedlr.newton._newton import Core
-from fusedlr.objective import Data
+from fusedlr.objective import Data, gradient, linear_predictor, loss_derivatives
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
@@ -97,6 +97,29 @@ def test_a_solve_that_stalls_is_not_called_converged():
     for point in POINTS:
         solution = solve_newton(problem, problem.penalty(*point), tol=1e-30)
         assert solution.status == "not_converged" or solution.gap <= 1e-30
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_an_early_gap_is_how_far_slopes_are_from_those_of_the_ridge(steps):
+    """With a ridge alone the gap is a sum of squares, by the equality of Fenchel and Young."""
+    X, Y = draw()
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(3))
+    solution = solve_newton(problem, problem.penalty(0.0, 0.3, 0.0), tol=1e-13, max_iter=steps)
+    linear = linear_predictor(problem.data, solution.params)
+    slopes = gradient(problem.data, loss_derivatives(problem.data, linear)[0])[1:]
+    expected = np.square(slopes + 0.3 * solution.params[1:]).sum() / (2 * 0.3)
+    assert solution.gap * solution.objective == pytest.approx(expected, rel=1e-5, abs=1e-11)
+
+
+@pytest.mark.parametrize("point", POINTS[1:])
+def test_an_early_gap_is_no_larger_than_asked_for(point):
+    X, Y = draw()
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(3))
+    best = solve_newton(problem, problem.penalty(*point), tol=1e-12).objective
+    for tol in 3.0 ** -np.arange(1, 20):
+        solution = solve_newton(problem, problem.penalty(*point), tol=tol)
+        assert solution.status == "optimal" and solution.gap <= tol
+        assert solution.objective - best <= solution.gap * solution.objective * (1 + 1e-9)
 
 
 GRAPHS = {"chain": [(0, 1), (1, 2), (2, 3)], "ring": [(0, 1), (1, 2), (2, 3), (0, 3)], "star": [(0, 1), (0, 2), (0, 3)],

@@ -66,6 +66,19 @@ def test_the_pattern_at_the_start_never_changes_the_minimiser(n_tasks):
             assert agrees(tasks, *block, start), (tasks, block, start)
 
 
+@pytest.mark.parametrize("n_tasks", [2, 3, 4])
+def test_a_pattern_is_kept_only_where_it_is_that_of_the_minimiser(n_tasks):
+    """A start of all zeros has no pattern to keep; any other must lead to the same."""
+    rng = np.random.default_rng(40 + n_tasks)
+    for _ in range(300):
+        tasks, block = draw_chain(rng, n_tasks), draw_block(rng, n_tasks)
+        expected = block_prox(tasks, *block)
+        size = np.sqrt(np.sum(block[1] ** 2 / block[0])) + 1e-300
+        for start in (np.round(rng.normal(size=n_tasks)), np.ones(n_tasks), expected):
+            distance = block_prox(tasks, *block, start) - expected
+            assert np.sqrt(np.sum(block[0] * distance**2)) <= 1e-7 * size, (tasks, block, start)
+
+
 @pytest.mark.parametrize("n_tasks", [3, 4])
 def test_every_graph(n_tasks):
     rng = np.random.default_rng(20 + n_tasks)
@@ -192,6 +205,15 @@ def test_the_gauge_of_trees_and_cycles_is_that_of_cuts(kind):
         assert found == pytest.approx(expected, rel=1e-12), (tasks, q, l1, fusion)
         for lowest in (0.7 * found, 1.3 * found):
             assert block_gauge(tasks, q, l1, fusion, lowest) == pytest.approx(max(lowest, found), rel=1e-12)
+
+
+def test_the_gauge_of_a_chain_is_that_of_cuts():
+    rng = np.random.default_rng(38)
+    for _ in range(200):
+        tasks = draw_chain(rng, int(rng.integers(4, 9)))
+        q, l1, fusion = rng.normal(size=tasks.n_tasks), float(rng.choice([0.1, 1])), float(rng.choice([0.1, 1, 30]))
+        expected = block_gauge(for_cuts(tasks), q, l1, fusion)
+        assert block_gauge(tasks, q, l1, fusion) == pytest.approx(expected, rel=1e-12), (tasks, q, l1, fusion)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fusedlr.newton import NewtonSolver
-from fusedlr.objective import Data, Penalty
+from fusedlr.objective import Data, Penalty, loss
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
@@ -15,6 +15,10 @@ TOL = 1e-8
 
 def build(X, Y, **options):
     return Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(Y.shape[1]), **options)
+
+
+def build_weighted(X, Y, weights):
+    return Problem.build(Data.from_arrays(X, Y, weights), TaskGraph.chain(Y.shape[1]))
 
 
 def draw(seed, n=40, d=8, t=3, strength=3.0):
@@ -66,14 +70,39 @@ def test_the_answer_for_separated_data_is_the_minimiser_with_the_ridge(n, d, fus
     assert gap_with_ridge(problem, penalty, solver, solution) <= 10 * TOL
 
 
-def test_the_ridge_is_what_it_is_said_to_be():
-    X, _ = draw(2, 30, 4)
-    Y = np.column_stack([X[:, 0] > 0, X[:, 0] > 0.1]).astype(float)
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_the_ridge_is_what_it_is_said_to_be(unit):
+    X = draw(2, 30, 4)[0] * unit
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] > 0.1 * unit]).astype(float)
     weights = np.random.default_rng(0).choice([0.5, 2.0], size=Y.shape)
     problem = Problem.build(Data.from_arrays(X, Y, weights), TaskGraph.chain(2))
     solver, _, _ = solve(problem, 0, 0, 0, floor=1e-4)
     about_mean = [[w @ (x - np.average(x, weights=w)) ** 2 for w in weights.T] for x in X.T]
     np.testing.assert_allclose(solver.ridge[1:], 1e-4 / 4 * np.max(about_mean, axis=1))
+
+
+@pytest.mark.parametrize("floor", [1e-5, 1e-2])
+def test_the_gap_of_separated_data_is_all_of_the_objective(floor):
+    """Without the ridge nothing is known but that the objective is not negative."""
+    problem = build(*draw(1, 30, 60, strength=30.0))
+    solution = solve(problem, 0, 0, 0.05, floor=floor)[2]
+    assert solution.status == "separated"
+    unit = max(solution.objective, 1e-3 * loss(problem.data, problem.data.offset))
+    assert solution.gap == pytest.approx(solution.objective / unit)
+
+
+def test_labels_that_do_not_count_do_not_hold_data_together():
+    """With them the data would not be separated, neither by features nor by an intercept."""
+    X, _ = draw(6, 60, 3)
+    Y, weights = (X[:, [0]] > [0, 0.2]).astype(float), np.ones((60, 2))
+    weights[:20], Y[:20] = 0.0, 1 - Y[:20]
+    solution = solve(build_weighted(X, Y, weights), 0, 0, 0)[2]
+    assert solution.status == solve(build(X[20:], Y[20:]), 0, 0, 0)[2].status == "separated"
+    assert solve(build(X, Y), 0, 0, 0)[2].status == "optimal"
+    Y[20:, 1], Y[:20, 1] = 1.0, 0.0
+    solver, _, solution = solve(build_weighted(X, Y, weights), 0.5, 0, 0)
+    assert solution.status == "separated" and solver.ridge[0] > 0
+    assert solve(build(X, Y), 0.5, 0, 0)[2].status == "optimal"
 
 
 def test_neither_start_nor_order_changes_the_answer():

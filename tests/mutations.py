@@ -1,0 +1,213 @@
+"""Places where ``mutate`` breaks the package, and the tests that ought to notice.
+
+Files are named within ``fusedlr``. Tests are given by file and words of their names; those of the compiled core run
+on a build with little optimisation, see ``mutate``.
+"""
+
+from typing import NamedTuple
+
+
+class Mutation(NamedTuple):
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple
+
+    @property
+    def is_compiled(self):
+        return self.file.endswith(".hpp")
+
+
+def same(words):
+    """Tests of invariances that have these words in their names."""
+    return "tests/test_invariance.py", "-k", words
+
+
+SAME = same("rows-fit or rows-cv or rows-bootstrap or rows-calibration or rows-select")
+FILES = ("tests/test_hostile_files.py",)
+WRONG = ("tests/test_arguments.py", "tests/test_bad_input.py")
+
+
+def core(name, words):
+    """Tests of the compiled core in one file that have these words in their names."""
+    return f"tests/newton/test_{name}.py", "-k", words
+
+
+
+MUTATIONS = [Mutation(*row) for row in (
+    # Survivors of an earlier attack.
+    ("save drops weights", "described.py", "weights=data.weights, offset=data.offset)",
+     "weights=(data.weights > 0) * 1.0, offset=data.offset)", same("save and load")),
+    ("rows drop weights", "objective.py", "self.weights[rows], self.offset[rows])",
+     "(self.weights[rows] > 0) * 1.0, self.offset[rows])", same("with_rows or rows-cv")),
+    ("the one-class warning ignores weights", "inputs/labels.py", "((data.signs < 0) & (data.weights > 0)).any(axis=0)",
+     "(data.signs < 0).any(axis=0)", same("weight_0")),
+    ("positives ignore weights", "fitted.py", "(data.weights * (data.signs > 0)).sum(axis=0)",
+     "((data.weights > 0) * (data.signs > 0)).sum(axis=0)", SAME),
+    ("cross-validation scores ignore weights", "tuning.py", "held.X, held.offset, held.weights)",
+     "held.X, held.offset, (held.weights > 0) * 1.0)", SAME),
+    ("bootstrap ignores weights", "inference/bootstrap.py", "_draw(problem.data.row_weights, ",
+     "_draw((problem.data.row_weights > 0) * 1.0, ", SAME),
+    ("folds ignore penalty factors", "problem.py", "return replace(self, data=self.data.rows(rows))",
+     "return replace(self, data=self.data.rows(rows), factors=np.append(0.0, np.ones(self.data.n_features)))",
+     same("every_fold")),
+    ("select drops the offset", "grid.py", "self.params[where], Y, X, shift, counts",
+     "self.params[where], Y, X, 0 * shift, counts",
+     same("offset and select")),
+    ("bootstrap's standard error with divisor n", "inference/bootstrap.py", "std(axis=0, ddof=1)",
+     "std(axis=0, ddof=0)", SAME),
+    ("the largest of a summary by mean", "summary/fit.py", "np.abs(results.solution.params[1:]).max(axis=1)",
+     "np.abs(results.solution.params[1:]).mean(axis=1)", same("largest_of_a_summary")),
+    # Weights, offsets and factors.
+    ("select ignores weights", "grid.py", "Y, X, shift, counts))", "Y, X, shift, (counts > 0) * 1.0))", SAME),
+    ("load drops the offset", "described.py",
+     'arrays["weights"], arrays["offset"])', 'arrays["weights"], 0 * arrays["offset"])', same("save and load")),
+    ("the null model ignores the offset", "likelihood.py", "middle) if offset.any() else middle",
+     "middle) if False else middle",
+     same("offset_moves and fit")),
+    ("the null model ignores weights", "likelihood.py", "share = weights @ (signs > 0) / weights.sum()",
+     "share = np.mean((signs > 0)[weights > 0])", same("without_an_offset")),
+    ("the log-likelihood ignores weights", "likelihood.py", "-(data.weights * pointwise_loss(",
+     "-((data.weights > 0) * pointwise_loss(",
+     SAME),
+    ("the scale ignores weights", "model.py", "self.scale = scales(X, weights) if",
+     "self.scale = scales(X, (weights > 0) * 1.0) if", same("rows-fit")),
+    ("the scale a hundredth larger", "building.py", "return np.where(found > 0, found, 1.0)",
+     "return np.where(found > 0, 1.01 * found, 1.0)",
+     same("standardizing and fit")),
+    ("factors act on fusion too", "objective.py", "return cls(l1 * factors, l2 * factors, fusion)",
+     "return cls(l1 * factors, l2 * factors, fusion * factors)", same("factor_of_one or penalty-fit")),
+    ("factors do not act on l2", "objective.py", "return cls(l1 * factors, l2 * factors, fusion)",
+     "return cls(l1 * factors, l2 * (factors > 0), fusion)", same("factor_of_one or penalty-fit")),
+    ("calibration of the fit ignores weights", "plots/shares.py", "model.data.weights",
+     "(model.data.weights > 0) * 1.0", SAME),
+    ("calibration drops the offset", "plots/shares.py", "offset=offset)", "offset=0.0)",
+     same("offset and calibration")),
+    ("the criteria count rows without weights", "fitted.py", "float(self.model.data.row_weights.sum())",
+     "float((self.model.data.row_weights > 0).sum())", SAME),
+    ("the table of criteria counts rows without weights", "tuning.py", 'problem.data.row_weights.sum())',
+     '(problem.data.row_weights > 0).sum())', SAME),
+    ("clusters ignore weights", "pattern.py", "times = data.row_weights", "times = (data.row_weights > 0) * 1.0",
+     same("clusters")),
+    ("AUC ignores weights", "scoring.py", "Y[:, k] == 1, counts[:, k]) for point",
+     "Y[:, k] == 1, (counts[:, k] > 0) * 1.0) for point",
+     SAME),
+    # Choices.
+    ("two standard errors for one", "scoring.py",
+     '+ table["se"].to_numpy()[best]', '+ 2 * table["se"].to_numpy()[best]', ("tests/test_tuning.py",)),
+    ("ties go to the smaller penalties", "scoring.py", "return int(max(left, key=lambda i: tuple(keys[i])))",
+     "return int(min(left, key=lambda i: tuple(keys[i])))", ("tests/test_tuning.py",)),
+    ("standard errors of folds with divisor n", "tuning.py", "max(len(weights) - 1, 1)", "max(len(weights), 1)",
+     ("tests/test_tuning.py",)),
+    ("intervals twice as wide a miss", "inference/bootstrap.py", "[alpha / 2, 1 - alpha / 2]", "[alpha, 1 - alpha]",
+     ("tests/test_inference.py",)),
+    ("AIC counts df once", "criteria.py", "-2 * llf + 2 * df", "-2 * llf + df", ("tests/test_results.py",
+     "tests/test_defaults.py")),
+    ("a grid on the solver's scale", "grid.py", "self.params[:, 1:] /= model.scale[:, None]", "pass",
+     same("standardizing and grid")),
+    # Arguments.
+    ("negative numbers are taken", "checks.py", "if not np.isfinite(value) or value < 0:",
+     "if not np.isfinite(value):", WRONG),
+    ("a tolerance of infinity is taken", "checks.py", "if not 0 < value < 1:", "if not 0 < value:", WRONG),
+    ("truth is a number", "checks.py",
+     "if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):\n        raise TypeError("
+      "f\"{name} must be a number",
+     "if not isinstance(value, Real):\n        raise TypeError(f\"{name} must be a number", WRONG),
+    ("masks are ignored", "checks.py", "    if not hidden.any():\n", "    if True:\n", WRONG),
+    ("rows in another order are taken", "inputs/names.py", "or index.equals(other):", "or len(index) == len(other):",
+     WRONG),
+    ("dollars are formulas", "plots/axes.py", 'replace("$", r"\\$")', 'replace("$", "$")', WRONG),
+    ("any axes will do", "plots/axes.py", "if ax is not None and not isinstance(ax, Axes):", "if False:", WRONG),
+    # Files.
+    ("numbers of a file may be nan", "storage.py", "if not np.isfinite(values).all():", "if False:", FILES),
+    ("numbers of a file may be negative", "storage.py", "if values.size and values.min() < array.least:", "if False:",
+     FILES),
+    ("a file may hold more", "storage.py", "    unknown = sorted(set(members) - set(layout.arrays))",
+     "    unknown = []", FILES),
+    ("sizes of a file may differ", "fields.py", "    if known + int(more or 0) != length:", "    if False:", FILES),
+    ("a page may have holes", "fields.py", "or set(value) != set(rules):", "or not set(value) <= set(rules):", FILES),
+    ("a file loses its permissions", "storage.py", "return stat.S_IMODE(mode)", "return None", FILES),
+    ("a part of a file may come twice", "storage.py", "if len(listed) < len(archive.infolist()):", "if False:", FILES),
+    ("a small file may unpack to anything", "storage.py", "if unpacked > max(bytes_, times * whole):", "if False:",
+     FILES),
+    ("any compression will do", "storage.py", "if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):", "if False:",
+     FILES),
+    # Threads.
+    ("workers go on after an error", "parallel.py", "        unwanted.set()  #", "        pass  #",
+     ("tests/test_parallel.py", "-k", "after_an_error")),
+    ("values come as they are ready", "parallel.py", "value, error = early.pop(place)",
+     "value, error = early.pop(max(early))", ("tests/test_parallel.py", "-k", "in_the_order")),
+    # Weights that are numbers of rows, in draws too.
+    ("stability ignores weights", "inference/stability.py", "in _halves(problem.data.row_weights, ",
+     "in _halves((problem.data.row_weights > 0) * 1.0, ", same("rows-stability")),
+    ("halves at the penalties of all rows", "inference/stability.py", "reweighted(2.0 * times)", "reweighted(times)",
+     ("tests/test_stability.py", "-k", "each_half")),
+    ("rows of half a weight are passed over", "inference/draws.py", "places + rng.random(len(places))", "places + 0.5",
+     ("tests/test_inference.py", "-k", "half_a_weight")),
+    ("a saved ordered outcome forgets its levels", "outcomes/ordered.py", '"levels": list(self.levels)',
+     '"levels": list(self.levels)[::-1]', same("save and load and ordered")),
+    ("the ranked probability score ignores weights", "outcomes/ordered.py", "counts @ ranked_probability(each, rank)",
+     "(counts > 0) @ ranked_probability(each, rank)", same("rows-cv and ordered")),
+    # The referee.
+    ("the referee's gap halved", "optimality/certificate.py", "gap=value - dual,", "gap=0.5 * (value - dual),",
+     ("tests/test_optimality.py", "-k", "independent_minimum")),
+    ("the referee's relative gap halved", "optimality/certificate.py", "relative_gap=(value - dual) /",
+     "relative_gap=0.5 * (value - dual) /", ("tests/test_optimality.py", "-k", "independent_minimum")),
+    ("the referee does not pay for the ridge", "optimality/certificate.py", "data.offset)) - paid)", "data.offset)))",
+     ("tests/test_optimality.py", "-k", "independent_minimum")),
+    # The compiled core: survivors of an earlier attack.
+    ("the floor ignores weights", "newton/separable.hpp", "about_mean += w[i] * (x[i]",
+     "about_mean += (w[i] > 0) * (x[i]", core("separable", "the_ridge_is_what")),
+    ("the gap of separated data is 0", "newton/separable.hpp", "steps_.gap = steps_.objective / steps_.scale();",
+     "steps_.gap = 0;", core("separable", "all_of_the_objective")),
+    ("df on graphs counts zeros", "newton/block.hpp", "count += group[k] == k && (zeros || b[k] != 0);",
+     "count += group[k] == k;", core("conditions", "df_counts")),
+    ("df on chains counts zeros", "newton/block.hpp", "count += (zeros || b[k] != 0) && (k == 0", "count += (k == 0",
+     core("conditions", "df_counts")),
+    ("a stalled solve is called converged", "newton/newton_steps.hpp",
+     "      if (step == settings.max_iterations ||",
+     "      if (stalls == 5) return CONVERGED;\n      if (step == settings.max_iterations ||",
+     core("conditions", "stalls")),
+    ("a solve out of steps is called converged", "newton/solver.hpp", "if (end == Steps::OUT_OF_STEPS) status",
+     "if (false) status", core("solver", "too_few_steps")),
+    # The compiled core: verdicts.
+    ("the core's gap halved", "newton/gap.hpp",
+     "return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;",
+     "return 0.5 * (objective - s * (at_.now.loss + inner - correction) + conjugates + slack);",
+     core("conditions", "early_gap")),
+    ("conjugates of the gap halved", "newton/gap.hpp", "sum / (2 * penalties_.l2[a])", "sum / (4 * penalties_.l2[a])",
+     core("conditions", "early_gap")),
+    ("converged at ten times the tolerance", "newton/newton_steps.hpp",
+     "if (gap <= settings.tolerance) return CONVERGED;", "if (gap <= 10 * settings.tolerance) return CONVERGED;",
+     core("conditions", "early_gap")),
+    ("one class is seen in labels without weight", "newton/separable.hpp",
+     "if (data_.weights.row(k)[i] > 0) (data_.signs", "if (true) (data_.signs", core("separable", "do_not_count")),
+    ("labels without weight keep data from being separated", "newton/separation.hpp",
+     "if (data_.weights.row(k)[r] > 0 && square[r] > 0)", "if (square[r] > 0)", core("separable", "do_not_count")),
+    ("a direction without an end is not found", "newton/separation.hpp", "if (worst < 0) return INFINITE;",
+     "if (worst < 0) return FINITE;", core("separable", "linear_program")),
+    ("a ridge in the solver's units", "newton/solver.hpp", "rule_.ridge()[a] * data_.scale(a) * data_.scale(a)",
+     "rule_.ridge()[a]", core("separable", "the_ridge_is_what")),
+    # The compiled core: numbers.
+    ("the loss ignores weights", "newton/data.hpp", "sum += weight[i] * (log_one_plus", "sum += (log_one_plus",
+     core("solver", "doubled_row")),
+    ("offsets are dropped", "newton/data.hpp", "i < rows ? problem.offset[from] : 0.0", "0.0",
+     core("solver", "an_offset_is_added")),
+    ("means are added to intercepts twice", "newton/data.hpp", "shift_intercepts(to, from, -1.0)",
+     "shift_intercepts(to, from, -2.0)", core("conditions", "take_up_the_means")),
+    ("l2 in other units than its columns", "newton/solver.hpp", "l2[a] / (data_.scale(a) * data_.scale(a))",
+     "l2[a] / data_.scale(a)", core("conditions", "all_scales")),
+    ("grids ignore factors of l2", "newton/solver.hpp", "penalties_.l2[a] = l2 * (factors_[a] /",
+     "penalties_.l2[a] = l2 * ((a > 0) /", same("penalty-grid")),
+    ("edges of a chain weigh the same", "newton/block.hpp", "nu[k] = fusion * graph_.edges[k].weight;",
+     "nu[k] = fusion;", core("prox", "blocks_on_chains")),
+    ("a pattern is kept where it no longer holds", "newton/chain.hpp", "kept &= least <= most;", "kept &= true;",
+     core("prox", "pattern_is_kept")),
+    ("the gauge of a chain forgets a task", "newton/chain.hpp", "l1 * (j - i + 1) +", "l1 * (j - i) +",
+     core("prox", "gauge_of_a_chain")),
+    ("sets of tasks are not shrunk", "newton/graph.hpp", "if (sum > limit) return (sum - limit) / weight;",
+     "if (sum > limit) return sum / weight;", core("prox", "random_graphs")),
+    ("sweeps over rows forget their steps", "newton/row_model.hpp", "sum += x[i] * (r[i] + w[i] * z[i]);",
+     "sum += x[i] * r[i];", core("solver", "gram_matrix_holds")),
+)]
