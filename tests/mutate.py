@@ -117,9 +117,8 @@ def share(ends):
 
 
 def main(words):
-    """Try all mutations, or those with one of the words in their names or files."""
-    chosen = [mutation for mutation in MUTATIONS
-              if not words or any(word in mutation.name or word in mutation.file for word in words)]
+    """Try all mutations, or those with one of the words in their names, files or languages (Python, C++)."""
+    chosen = [mutation for mutation in MUTATIONS if not words or any(word in mutation.words for word in words)]
     os.environ.update(MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1")
     ends = list(tried(chosen))
     for language, is_compiled in (("Python", False), ("C++", True)):

@@ -18,6 +18,10 @@ class Mutation(NamedTuple):
     def is_compiled(self):
         return self.file.endswith(".hpp")
 
+    @property
+    def words(self):
+        return f"{self.name} {self.file} {'C++' if self.is_compiled else 'Python'}"
+
 
 def same(words):
     """Tests of invariances that have these words in their names."""
