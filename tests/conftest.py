@@ -77,6 +77,8 @@ def _missing_part():
 
 
 @pytest.fixture(autouse=True)
-def _needs_r(request, _missing_part):
-    if request.node.get_closest_marker("r") and _missing_part:
-        pytest.skip(_missing_part)
+def _needs_r(request):
+    if request.node.get_closest_marker("r"):  # no other test is to start R
+        missing = request.getfixturevalue("_missing_part")
+        if missing:
+            pytest.skip(missing)
