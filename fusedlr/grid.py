@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from itertools import product
@@ -15,7 +16,7 @@ from .exact import ACCEPTED, solve_exactly
 from .exceptions import GridEdgeWarning
 from .inputs import held_out_weights, new_offset
 from .newton import STATUS, NewtonSolver
-from .parallel import progress_bar
+from .parallel import progress_bar, run
 from .problem import Problem
 from .reporting import Result
 from .results import FusedLogitResults
@@ -32,10 +33,17 @@ SHOWN = ("objective", "gap", "status", "nonzeros", "df", "iterations")
 # Columns of the table that are kept together in a file, by type.
 STORED = {"penalties": PENALTIES, "fits": ("objective", "gap"), "counts": ("nonzeros", "df", "iterations")}
 
+_STRIPES = 4
+_LARGE = 500_000  # features times labels; below, a grid takes a second or so
+
 
 def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int = 200,
-               callback: Callable[[int], None] | None = None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+               callback: Callable[[int], None] | None = None,
+               n_jobs: int | None = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Fit at each of many penalties.
+
+    The grid of a large problem is solved in stripes of neighbouring values of fusion (or
+    l2), one after the other or side by side; which stripes does not depend on ``n_jobs``.
 
     Parameters
     ----------
@@ -45,6 +53,8 @@ def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
     tol, max_iter : as for a single fit
     callback : callable, optional
         Called with the number of points done, after each.
+    n_jobs : int, optional
+        Number of threads, each with its own copy of the features; one for each core where None.
 
     Returns
     -------
@@ -56,9 +66,12 @@ def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
         tied neighbours, counting the intercepts too).
     """
     points = np.asarray(points, dtype=float)
-    order = _solving_order(points)
-    params, reports = NewtonSolver(problem).solve_points(points[order], tol, max_iter, callback)
-    back = np.argsort(order)
+    order, count = _solving_order(points), _Count(callback)
+    stripes = [order[part] for part in _stripes(problem, points[order])]
+    parts = run(lambda stripe: NewtonSolver(problem).solve_points(points[stripe], tol, max_iter, count),
+                stripes, n_jobs, progress=False)
+    params, reports = (np.concatenate(arrays) if len(arrays) > 1 else arrays[0] for arrays in zip(*parts))
+    back = np.argsort(np.concatenate(stripes))
     diagnostics = dict(zip(COLUMNS, reports[back].T))
     diagnostics["status"] = np.array(STATUS, dtype=object)[diagnostics["status"].astype(int)]
     for name in ("iterations", "nonzeros", "df"):
@@ -87,11 +100,11 @@ class Grid(Result):
     kind = "grid"
 
     def __init__(self, model: Any, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int = 200,
-                 progress: bool = True) -> None:
+                 progress: bool = True, n_jobs: int | None = 1) -> None:
         lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
         points = np.array(list(product(*lists)))
         with _Bar(len(points), checks.flag("progress", progress)) as bar:
-            params, found = fit_points(model.problem, points, tol, max_iter, bar)
+            params, found = fit_points(model.problem, points, tol, max_iter, bar, n_jobs)
         self.model, self.tol = model, tol
         self.params = params
         if (model.scale != 1).any():
@@ -222,6 +235,34 @@ def _solving_order(points):
     middle = np.where(outer % 2 == 0, rank[2].max() - rank[2], rank[2])
     inner = np.where((outer * (rank[2].max() + 1) + middle) % 2 == 0, rank[1].max() - rank[1], rank[1])
     return np.lexsort((inner, middle, outer))
+
+
+def _stripes(problem, points):
+    """Positions of the points that are solved one from the other; all of them unless the problem is large.
+
+    A stripe has every l1 and some neighbouring values of fusion, or of l2 if that has more. Four
+    of them take about the time of one (0.98 to 1.04 of it for 1,000 to 3,000 rows).
+    """
+    rank = max((np.unique(points[:, axis], return_inverse=True)[1] for axis in (2, 1)), key=lambda rank: rank.max())
+    values = rank.max() + 1
+    if values < _STRIPES or problem.data.X.size * problem.tasks.n_tasks < _LARGE:
+        return [np.arange(len(points))]
+    stripe = rank * _STRIPES // values
+    return [np.flatnonzero(stripe == i) for i in range(_STRIPES)]
+
+
+class _Count:
+    """Counts points as they are done in any thread, and tells the callback."""
+
+    def __init__(self, callback):
+        self.callback, self.done, self.lock = callback, 0, threading.Lock()
+
+    def __call__(self, _):
+        if self.callback is None:
+            return
+        with self.lock:
+            self.done += 1
+            self.callback(self.done)
 
 
 def _distinct(name, values):

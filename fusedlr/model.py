@@ -320,7 +320,7 @@ class FusedLogit(Described):
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
-                 progress: bool = True) -> Grid:
+                 n_jobs: int | None = None, progress: bool = True) -> Grid:
         """Fit at every combination of the penalties given, each from where the last one ended.
 
         Parameters
@@ -329,7 +329,7 @@ class FusedLogit(Described):
         tol : float
             Relative duality gap of every point; ``results(i)`` solves its point exactly.
         max_iter : int, optional
-        progress : as for ``fit_cv``
+        n_jobs, progress : as for ``fit_cv``; a small problem uses one thread
 
         Returns
         -------
@@ -337,7 +337,7 @@ class FusedLogit(Described):
         """
         tol, limit = _stopping(tol, max_iter)
         warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
-        return Grid(self, l1, l2, fusion, tol=tol, progress=progress, **limit)
+        return Grid(self, l1, l2, fusion, tol=tol, progress=progress, n_jobs=n_jobs, **limit)
 
     def fit_cv(self, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
                l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int | None = None,

@@ -93,7 +93,7 @@ def fit_cv(model: Any, folds: Any = 5, rule: str = "min", metric: str = "logloss
         labels = _fold_labels(model, folds, seed)
         grid, scores = _grid_and_scores(model, lists, labels, metric, tol, n_jobs, progress)
     else:
-        grid, scores = Grid(model, **lists, tol=tol, progress=progress), None
+        grid, scores = Grid(model, **lists, tol=tol, progress=progress, n_jobs=n_jobs), None
     found = _cv_results(model, grid, scores, rule, metric, by)
     _warn_chosen(found)
     return found

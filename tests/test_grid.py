@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from fusedlr import FusedLogit
 from fusedlr.grid import fit_points
@@ -108,3 +109,18 @@ def test_bad_lists_are_refused_by_name(model, name, values, error):
     lists = {"l1": [1.0], "l2": [0.1], "fusion": [0.5], name: values}
     with pytest.raises(error, match=name):
         model.fit_grid(**lists)
+
+
+def test_a_large_grid_is_solved_in_stripes_that_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(5000, 25))
+    model = FusedLogit((rng.random((5000, 4)) < expit(X[:, :4])).astype(float), X)
+    lists, counts = ([20.0, 80.0], [0.0, 1.0], [0.0, 1.0, 5.0, 20.0]), []
+    one, two = (model.fit_grid(*lists, tol=1e-8, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.params, two.params)
+    assert one.table.equals(two.table) and (one.table["gap"] <= 1e-8).all()
+    points = one.table[["l1", "l2", "fusion"]].to_numpy()
+    params = fit_points(model.problem, points, tol=1e-8, callback=counts.append, n_jobs=2)[0]
+    assert counts == list(range(1, len(points) + 1))
+    for point, found in zip(points, params):
+        assert certify(model.problem, found, model.problem.penalty(*point)).relative_gap <= 2e-8
