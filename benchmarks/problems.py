@@ -60,4 +60,4 @@ def without_warnings(function, *args, **kwargs):
 
 def penalty_at(model, point):
     """The penalty of one (l1, l2, fusion)."""
-    return model.penalty(*point)
+    return model.penalty_by_row(*point)

@@ -64,7 +64,7 @@ def _admm_problems(quick):
 
 def _against_admm(size, point, repeats):
     model = study_model(size)
-    fit = partial(_fit, model, model.penalty(*point), point)
+    fit = partial(_fit, model, model.penalty_by_row(*point), point)
     return _row("admm", f"n={size}, d=100, t=4", point, fit, lambda: fit(method="admm"), repeats, "tol=1e-6")
 
 
@@ -107,11 +107,11 @@ def _package_row(name, shape, repeats):
     model = random_model(*shape)
     l1, fusion = 1.0, 0.5
     point = (l1, 0.0, np.append(0.0, np.full(shape[1], fusion)))
-    ours = partial(_fit, model, model.penalty(*point), point)
+    ours = partial(_fit, model, model.penalty_by_row(*point), point)
     best = without_warnings(model.fit, *point, tol=1e-12).objective
     with tempfile.TemporaryDirectory() as folder:
         _write_problem(folder, model, l1, fusion)
-        theirs = partial(_package_fit, name, folder, model, model.penalty(*point), best)
+        theirs = partial(_package_fit, name, folder, model, model.penalty_by_row(*point), best)
         epsilon = _epsilon(theirs)
         problem = "n={}, d={}, t={}".format(*shape)
         if epsilon is None:

@@ -138,7 +138,7 @@ class Described:
         return np.append(1.0, self.scale)[:, None]
 
     def _solved(self, params: Any) -> np.ndarray:
-        """Coefficients on the solver's scale."""
+        """Coefficients of the features divided by ``scale``, as the solver has them."""
         return read_params(params, self.exog_names, self.endog_names) * self._row_scale
 
     @property
@@ -175,7 +175,7 @@ class Described:
         check_index(endog.index if isinstance(endog, (pd.DataFrame, pd.Series)) else None, index, "exog")
         return X, Y, index
 
-    def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
+    def penalty_by_row(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
         given = {"l1": (l1, False), "l2": (l2, False), "fusion": (fusion, self.fuse_intercepts)}
         return self.problem.penalty(*(read_penalty(name, value, self.exog_names, intercept)

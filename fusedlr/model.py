@@ -83,6 +83,7 @@ class FusedLogit(Described):
         The user's own labels of each task.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
+        What each feature was divided by: its standard deviation, or 1.
     outcome : outcomes.Ordered, outcomes.Survival or None
         What the tasks are about, where they are steps of one outcome.
 
@@ -214,8 +215,7 @@ class FusedLogit(Described):
         return cls._of(Ordered.read(endog, levels, kind, direction), endog, parsed.exog, kwargs, parsed)
 
     @classmethod
-    def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None,
-                      **kwargs: Any) -> Self:
+    def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None, **kwargs: Any) -> Self:
         """A model of the time to an event: one task for each interval, "did the event come in it?", in a chain.
 
         Parameters
@@ -309,7 +309,7 @@ class FusedLogit(Described):
         method = checks.word("method", method, ("newton", "admm"))
         exactly = tol is None and method == "newton"
         wanted, limit = _stopping(1e-6 if tol is None else tol, max_iter)
-        penalty = self.penalty(l1, l2, fusion)
+        penalty = self.penalty_by_row(l1, l2, fusion)
         warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
         if exactly:
             wanted, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)

@@ -125,15 +125,15 @@ def _in_places(pattern, values):
 def _newton(data, pattern, ridge):
     """Values, which of them still move, and the curvature (information) there."""
     values = np.zeros(len(ridge))
-    scale = _largest(data, pattern, len(ridge))
+    largest = _largest(data, pattern, len(ridge))
     for _ in range(_MAX_ITER):
         slope, curvature = _derivatives(data, pattern, values, ridge)
         step = _newton_step(slope, curvature)
-        step *= min(1.0, 5.0 / max(np.max(np.abs(step) * scale), 1e-300))
+        step *= min(1.0, 5.0 / max(np.max(np.abs(step) * largest), 1e-300))
         values = _descend(data, pattern, values, step, ridge)
-        if np.max(np.abs(step) * scale) < _STEP:
+        if np.max(np.abs(step) * largest) < _STEP:
             break
-    return values, np.abs(step) * scale > 1e-3, _derivatives(data, pattern, values, ridge)[1]
+    return values, np.abs(step) * largest > 1e-3, _derivatives(data, pattern, values, ridge)[1]
 
 
 def _newton_step(slope, curvature):

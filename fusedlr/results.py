@@ -28,7 +28,7 @@ class FusedLogitResults(Fit):
     ----------
     model : FusedLogit
     solution : objective.Solution
-        On the solver's scale.
+        Its params are those of the features divided by the model's ``scale``.
     penalties : dict
         l1, l2 and fusion as the user gave them.
     method : str
@@ -102,9 +102,9 @@ class FusedLogitResults(Fit):
         return self.solution.objective
 
     @property
-    def penalty(self) -> Penalty:
+    def penalty_by_row(self) -> Penalty:
         """Penalties of every row of params as the solver used them, ``objective.Penalty``."""
-        return self.model.penalty(**self.penalties)
+        return self.model.penalty_by_row(**self.penalties)
 
     @cached_property
     def gap(self) -> float:
@@ -114,7 +114,7 @@ class FusedLogitResults(Fit):
         """
         if self.status == "separated":
             return float(self.solution.gap)
-        certificate = certify(self.model.problem, self.solution.params, self.penalty)
+        certificate = certify(self.model.problem, self.solution.params, self.penalty_by_row)
         return max(float(certificate.relative_gap), 0.0)  # rounding can make a perfect gap negative
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class FusedLogitResults(Fit):
     @cached_property
     def df_effective(self) -> float:
         """Effective number of values fitted: ``df``, less what the ridge takes away; see ``criteria.effective_df``."""
-        return criteria.effective_df(self.model.problem, self.solution.params, self.penalty)
+        return criteria.effective_df(self.model.problem, self.solution.params, self.penalty_by_row)
 
     @property
     def aic(self) -> float:

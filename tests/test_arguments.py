@@ -100,7 +100,7 @@ CALLS = {
     "FusedLogit.with_rows": (lambda: FusedLogit(Y, X).with_rows, {"rows": [0, 1]}),
     "FusedLogit.design": (lambda: FusedLogit(Y, X).design, {"exog": X}),
     "FusedLogit.held_out": (lambda: FusedLogit(Y, X).held_out, DATA),
-    "FusedLogit.penalty": (lambda: FusedLogit(Y, X).penalty, POINT),
+    "FusedLogit.penalty_by_row": (lambda: FusedLogit(Y, X).penalty_by_row, POINT),
     "FusedLogit.fit": (lambda: FusedLogit(Y, X).fit, POINT),
     "FusedLogit.fit_grid": (lambda: FusedLogit(Y, X).fit_grid, POINTS),
     "FusedLogit.fit_cv": (lambda: FusedLogit(Y, X).fit_cv, {**POINTS, "folds": 2}),
@@ -329,10 +329,10 @@ def test_columns_are_found_by_name():
 def test_a_penalty_array_may_be_changed_afterwards():
     l1 = np.array([0.0, 1.0, 2.0, 3.0])
     res = FusedLogit(Y, X).fit(l1, 0.1, 1.0)
-    text, penalty = str(res.summary()), res.penalty.l1.copy()
+    text, penalty = str(res.summary()), res.penalty_by_row.l1.copy()
     l1 *= 100
     assert str(res.summary()) == text and res.gap < 1e-6
-    np.testing.assert_array_equal(res.penalty.l1, penalty)
+    np.testing.assert_array_equal(res.penalty_by_row.l1, penalty)
 
 
 def test_data_may_be_changed_afterwards():

@@ -159,7 +159,7 @@ def test_ties_share_their_ridge(anes96):
     res = model.fit(0.0, 50.0, 1e6)
     alone = FusedLogit(Y.iloc[:, :1], X, standardize=False).fit(0.0, 50.0, 0.0)
     assert 3 < res.df_effective < res.df == 8
-    assert effective_df(model.problem, res.solution.params, model.penalty(0.0, 0.0, 1e6)) == 8
+    assert effective_df(model.problem, res.solution.params, model.penalty_by_row(0.0, 0.0, 1e6)) == 8
     assert alone.df_effective < 6
 
 

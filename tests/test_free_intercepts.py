@@ -68,7 +68,7 @@ def test_everything_shrunk_to_zero_leaves_the_share_of_yes_in_each_task(model, Y
 
 def test_the_fit_is_optimal_for_the_referee(model):
     res = model.fit(2.0, 0.5, 4.0, tol=1e-9)
-    penalty = res.penalty
+    penalty = res.penalty_by_row
     assert penalty.fusion.tolist() == [0, 4, 4, 4]
     certificate = certify(model.problem, res.solution.params, penalty)
     assert certificate.kind == "gap" and certificate.relative_gap < 1e-9
@@ -134,7 +134,7 @@ def test_cross_validation_scores_fits_with_free_intercepts(model, n_jobs):
         held = model.with_rows(cv.folds == fold)
         losses = np.logaddexp(0, -held.data.signs * res.predict(held.exog, which="linear").to_numpy())
         assert cv.fold_scores[fold, 1] == pytest.approx(np.average(losses, weights=held.data.weights), rel=1e-5)
-    assert cv.results.penalty.fusion[0] == 0 and cv.results.gap < 1e-8
+    assert cv.results.penalty_by_row.fusion[0] == 0 and cv.results.gap < 1e-8
 
 
 def test_the_limits_of_the_model_are_those_of_free_intercepts(model, X, Y):
@@ -172,7 +172,7 @@ def test_a_file_remembers_that_intercepts_are_free(model, tmp_path):
     res.save(tmp_path / "fit")
     back = load(tmp_path / "fit")
     assert back.model.fuse_intercepts is False
-    assert back.penalty.fusion.tolist() == [0, 4, 4, 4]
+    assert back.penalty_by_row.fusion.tolist() == [0, 4, 4, 4]
     assert str(back.summary()) == str(res.summary())
     assert back.model.fit(2.0, 0.5, 4.0).params.equals(res.params)
 

@@ -43,7 +43,7 @@ def test_points_come_in_the_order_of_a_product(grid):
 def test_every_point_is_certified_by_the_referee(model, grid):
     assert (grid.table["status"] == "optimal").all()
     for i, row in grid.table.iterrows():
-        penalty = model.penalty(row["l1"], row["l2"], row["fusion"])
+        penalty = model.penalty_by_row(row["l1"], row["l2"], row["fusion"])
         certificate = certify(model.problem, grid.params[i], penalty)
         assert -1e-12 <= certificate.relative_gap <= 1e-7
         assert certificate.objective == pytest.approx(row["objective"], rel=1e-10)

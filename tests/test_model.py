@@ -168,9 +168,9 @@ def test_a_label_that_is_missing_is_a_label_of_weight_zero(X, Y):
 
 def test_penalties_go_by_number_by_vector_and_by_name(X, Y):
     model = FusedLogit(Y, X, fuse_intercepts=True)
-    number = model.penalty(1.0, 0.5, 2.0)
-    vector = model.penalty([0, 1, 1, 1, 1], [0, 0.5, 0.5, 0.5, 0.5], [2.0] * 5)
-    named = model.penalty(pd.Series(1.0, FEATURES[::-1]), pd.Series(0.5, FEATURES),
+    number = model.penalty_by_row(1.0, 0.5, 2.0)
+    vector = model.penalty_by_row([0, 1, 1, 1, 1], [0, 0.5, 0.5, 0.5, 0.5], [2.0] * 5)
+    named = model.penalty_by_row(pd.Series(1.0, FEATURES[::-1]), pd.Series(0.5, FEATURES),
                           pd.Series(2.0, ["const", *FEATURES]))
     for name in ("l1", "l2", "fusion"):
         np.testing.assert_array_equal(getattr(vector, name), getattr(number, name))
@@ -180,7 +180,7 @@ def test_penalties_go_by_number_by_vector_and_by_name(X, Y):
 def test_penalty_factors_go_by_name(X, Y):
     model = FusedLogit(Y, X, penalty_factors=pd.Series({"dose": 0.0, "noise": 3.0}))
     assert model.penalty_factors.tolist() == [1, 0, 1, 3]
-    assert model.penalty(2.0, 1.0, 5.0).l1.tolist() == [0, 2, 0, 2, 6]
+    assert model.penalty_by_row(2.0, 1.0, 5.0).l1.tolist() == [0, 2, 0, 2, 6]
 
 
 @pytest.mark.parametrize("options", [{"weights": 2.0}, {"offset": 0.3}], ids=str)

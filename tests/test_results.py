@@ -92,7 +92,7 @@ def test_the_long_table_says_who_shares_a_value():
 
 
 def test_objective_gap_and_penalties_belong_together(model, res):
-    value = objective(model.data, res.solution.params, res.penalty, model.tasks)
+    value = objective(model.data, res.solution.params, res.penalty_by_row, model.tasks)
     assert res.objective == pytest.approx(value, rel=1e-9)
     assert 0 <= res.gap <= res.tol and res.converged and res.status == "optimal"
 

@@ -28,7 +28,7 @@ def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = No
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
     seed = checks.whole("seed", seed, 0)
     model = results.model
-    work = partial(_refit_resample, model.problem, results.penalty, results.solution.params)
+    work = partial(_refit_resample, model.problem, results.penalty_by_row, results.solution.params)
     fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
     params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
     return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)

@@ -73,7 +73,7 @@ class RefitResults(Fit):
     selected : FusedLogitResults
         The penalized fit.
     fit : pattern.PatternFit
-        On the solver's scale.
+        Of the features divided by the model's ``scale``.
     cov_type : str
     """
 

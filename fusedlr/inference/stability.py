@@ -36,7 +36,7 @@ def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = No
     if number_of_rows(model.problem.data.row_weights) < 2:
         raise ValueError("weights must stand for two rows or more to be parted into halves, found a sum of "
                          f"{model.problem.data.row_weights.sum():g}; a weight is a number of rows")
-    work = partial(_fit_pair, model.problem, results.penalty, results.solution.params)
+    work = partial(_fit_pair, model.problem, results.penalty_by_row, results.solution.params)
     pairs = run(work, np.random.SeedSequence(seed).spawn(n // 2), n_jobs, progress, "stability")
     fits = [fit for pair in pairs for fit in pair]
     params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
@@ -164,7 +164,7 @@ class StabilityResults(Resampled):
 
     def _candidates(self, what):
         """Features of which a penalty could make it zero, or tie it, shape (d,)."""
-        penalty = self.results.penalty
+        penalty = self.results.penalty_by_row
         return (penalty.l1 if what == "effects" else penalty.fusion)[1:] > 0
 
 

@@ -67,15 +67,15 @@ def _row_gauge(c, l1, bound, tasks):
     """Least s with c = u + D'v, abs(u) <= s * l1, abs(v) <= s * bound; read off the split itself."""
     from scipy.optimize import linprog  # heavy, and seldom needed
 
-    D, scale = incidence(tasks), np.abs(c).max()
+    D, largest = incidence(tasks), np.abs(c).max()
     edges, t = D.shape
     bounds = np.vstack([np.hstack([-D.T, np.full((t, 1), -l1)]), np.hstack([D.T, np.full((t, 1), -l1)]),
                         np.hstack([np.eye(edges), -bound[:, None]]), np.hstack([-np.eye(edges), -bound[:, None]])])
-    limits = np.concatenate([-c / scale, c / scale, np.zeros(2 * edges)])
+    limits = np.concatenate([-c / largest, c / largest, np.zeros(2 * edges)])
     answer = linprog(np.append(np.zeros(edges), 1.0), A_ub=bounds, b_ub=limits,
                      bounds=[(None, None)] * edges + [(0, None)], method="highs")
     if answer.x is None:
         return np.inf
-    v = answer.x[:-1] * scale
+    v = answer.x[:-1] * largest
     need = [(np.abs(v) / bound).max(initial=0.0)]
     return max(need + ([np.abs(c - v @ D).max() / l1] if l1 > 0 else []))

@@ -156,17 +156,18 @@ def _graph_multipliers(c, size, bound, tasks):
     step = 1.0 / np.linalg.eigvalsh(D.T @ D)[-1]
     done = np.zeros_like(bound)
     going = np.arange(len(c))
-    v, ahead, momentum = done.copy(), done.copy(), np.ones((len(c), 1))
+    # The gradient is taken at ``point``: v moved on by its momentum.
+    v, point, momentum = done.copy(), done.copy(), np.ones((len(c), 1))
     for i in range(_SPLIT_STEPS):
-        new = np.clip(ahead + step * _soft(c - ahead @ D, size) @ D.T, -bound, bound)
-        restart = ((ahead - new) * (new - v)).sum(axis=1, keepdims=True) > 0
+        new = np.clip(point + step * _soft(c - point @ D, size) @ D.T, -bound, bound)
+        restart = ((point - new) * (new - v)).sum(axis=1, keepdims=True) > 0
         momentum = np.where(restart, 1.0, momentum)
         larger = 0.5 + np.sqrt(0.25 + momentum**2)
-        ahead, v, momentum = new + np.where(restart, 0.0, (momentum - 1.0) / larger) * (new - v), new, larger
+        point, v, momentum = new + np.where(restart, 0.0, (momentum - 1.0) / larger) * (new - v), new, larger
         if i % 10 == 9 or i == _SPLIT_STEPS - 1:
             done[going] = v
             keep = _split_gap(c, v, size, bound, D) > 1e-14 * np.square(c).sum(axis=1)
-            going, c, size, bound, v, ahead, momentum = (x[keep] for x in (going, c, size, bound, v, ahead, momentum))
+            going, c, size, bound, v, point, momentum = (x[keep] for x in (going, c, size, bound, v, point, momentum))
             if not len(going):
                 break
     return done

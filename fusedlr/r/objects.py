@@ -219,7 +219,7 @@ def _edges_table(model):
 
 
 def _penalties_table(results):
-    penalty = results.penalty
+    penalty = results.penalty_by_row
     table = {"l1": penalty.l1, "l2": penalty.l2, "fusion": penalty.fusion}
     return pd.DataFrame(table, index=results.model.exog_names)
 

@@ -6,7 +6,7 @@ __all__ = ["FIGURES", "TABLES", "Figure"]
 
 #: Tables that the report reads and that are published, each as NAME.csv.
 TABLES = ("scores", "readings", "groups", "claims", "verdicts", "comparisons", "sensitivity", "agreement",
-          "newton_step", "scale")
+          "newton_step", "cluster_hours")
 
 
 @dataclass(frozen=True)

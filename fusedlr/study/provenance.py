@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 from fusedlr.newton import FLOOR
+from fusedlr.study.cluster import recorded
 from fusedlr.study.models import FUSION, L1, L2, foreign
-from fusedlr.study.scale import recorded
 from fusedlr.version import __version__
 
 __all__ = ["cpu_minutes", "provenance"]

@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from fusedlr.study.claims import CLAIMS, RESAMPLES, STABLE
+from fusedlr.study.cluster import QUEUE, START, recorded
 from fusedlr.study.contents import FIGURES, TABLES
 from fusedlr.study.models import FUSION, L1, L2, MODELS, foreign, linear, points
-from fusedlr.study.scale import QUEUE, START, recorded
 from fusedlr.study.simulate import CASES, N_FEATURES, ROWS
 
 __all__ = ["embedded", "for_print", "render"]
@@ -90,7 +90,8 @@ def _parts(tables, provenance):
         "status": _status(scores), "comparisons": len(tables["comparisons"]),
         "sensitivity": _sensitivity(tables["sensitivity"]), "agreement_sentence": _agreement_sentence(agreement),
         "agreement": _agreement(agreement), "time": _time(scores), "newton": _newton(tables["newton_step"]),
-        "scale_sentence": _scale_sentence(scores, tables["scale"]), "scale": _scale(tables["scale"]),
+        "cluster_sentence": _cluster_sentence(scores, tables["cluster_hours"]),
+        "cluster_hours": _cluster_hours(tables["cluster_hours"]),
         "provenance": _provenance(provenance),
     }
 
@@ -285,23 +286,23 @@ def _newton(timing):
     return _table(shown, numbers=shown.columns)
 
 
-def _scale_sentence(scores, scale):
-    """What the scale on paper assumes, and which jobs it was drawn from."""
+def _cluster_sentence(scores, hours):
+    """What the hours on a cluster assume, and which jobs they were drawn from."""
     counts = recorded(scores)["rule"].value_counts()
     parts = {"grid": "grid", **{model: MODELS[model].label for model in foreign()}}
     drawn = " and ".join(f"{counts[rule]:,} jobs of {name}" for rule, name in parts.items() if rule in counts)
     absent = "".join(f" This run had none of {name}, so its time is not in the table." for rule, name in parts.items()
                      if rule not in counts)
     return (f"The CPU seconds of each job are drawn with replacement from the {drawn} of this run, and every job needs "
-            f"{START:g} s more to start. A Slurm job holds {scale['group'].iloc[0]} instances and waits {QUEUE:g} s in "
+            f"{START:g} s more to start. A Slurm job holds {hours['group'].iloc[0]} instances and waits {QUEUE:g} s in "
             f"the queue while its node stands idle.{absent}")
 
 
-def _scale(scale):
-    shown = pd.DataFrame({"Nodes": scale["nodes"], "Cores": scale["cores"],
-                          "Hours": scale["hours"].map("{:.3g}".format),
-                          "CPU hours": scale["cpu_hours"].map("{:.3g}".format),
-                          "Share busy": scale["busy"].map("{:.0%}".format)})
+def _cluster_hours(hours):
+    shown = pd.DataFrame({"Nodes": hours["nodes"], "Cores": hours["cores"],
+                          "Hours": hours["hours"].map("{:.3g}".format),
+                          "CPU hours": hours["cpu_hours"].map("{:.3g}".format),
+                          "Share busy": hours["busy"].map("{:.0%}".format)})
     return _table(shown, numbers=shown.columns)
 
 

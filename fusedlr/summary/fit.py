@@ -96,7 +96,7 @@ def _penalty_text(results, name):
     if np.ndim(value) == 0 and not hasattr(value, "keys"):
         factored = name != "fusion" and bool((results.model.penalty_factors != 1).any())
         return f"{value:g}" + " x factors" * factored
-    used = getattr(results.penalty, name)[1:]
+    used = getattr(results.penalty_by_row, name)[1:]
     return f"{used.min():g} to {used.max():g} by feature"
 
 
@@ -214,7 +214,7 @@ def _reading_notes(results):
         ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
     elif not tasks.is_chain:
         ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."
-    fused = "fused but not shrunk" if results.penalty.fusion[0] > 0 else "neither fused nor shrunk"
+    fused = "fused but not shrunk" if results.penalty_by_row.fusion[0] > 0 else "neither fused nor shrunk"
     return [
         ties if tasks.n_tasks > 1 else f"{ZERO} is exactly zero.",
         "Coefficients are shrunken: no standard errors, no p-values; see refit() and bootstrap().",

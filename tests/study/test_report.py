@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 
 from fusedlr.study import claims
+from fusedlr.study.cluster import recorded, simulate_cluster
 from fusedlr.study.contents import FIGURES
 from fusedlr.study.files import write_table
 from fusedlr.study.paired import compare
 from fusedlr.study.provenance import provenance
 from fusedlr.study.report import for_print, render
-from fusedlr.study.scale import recorded, simulate_cluster
 from fusedlr.study.sensitivity import summarise
 
 matplotlib.use("Agg")
@@ -39,7 +39,7 @@ def filled(folder, scores, timing, readings, groups, config=CONFIG):
     tables = {"scores": scores, "readings": others, "groups": groups, "claims": judged, "verdicts": read,
               "comparisons": compare(scores), "sensitivity": summarise(scores), "agreement": agreement,
               "newton_step": timing,
-              "scale": simulate_cluster(recorded(scores), instances=80)}
+              "cluster_hours": simulate_cluster(recorded(scores), instances=80)}
     for name, table in tables.items():
         write_table(folder / f"{name}.csv", table)
     (folder / "provenance.json").write_text(json.dumps(provenance(config, scores)))
@@ -120,7 +120,7 @@ def test_an_open_verdict_says_what_its_rule_said(page, folder, tmp_path):
     assert '<span class="open">open</span> (by its rule reproduced), in 50% of the resamples' in page
 
 
-def test_the_scale_on_paper_says_what_it_is_drawn_from(page):
+def test_the_hours_on_a_cluster_say_what_they_are_drawn_from(page):
     """Eight Slurm jobs, one after the other: 30 s of queue, then ten times 31 s and three starts on two cores."""
     assert "drawn with replacement from the 160 jobs of grid and 160 jobs of (v) AdaBoost of this run" in page
     nodes, cores, hours, *_ = re.findall(r"<td[^>]*>([^<]*)</td>", page[page.index("Share busy"):])

@@ -43,18 +43,18 @@ rule claims:
         " {output.claims:q} {output.verdicts:q} {output.comparisons:q} > {log:q} 2>&1"
 
 
-rule scale:
+rule cluster_hours:
     input:
         "results/scores.csv",
     output:
-        "results/scale.csv",
+        "results/cluster_hours.csv",
     log:
-        "results/logs/scale.log",
+        "results/logs/cluster_hours.log",
     params:
         group=slurm_group(),
-        sources=sources("scale.py"),
+        sources=sources("cluster_hours.py"),
     shell:
-        'python3 "$SCRIPTS/scale.py" {input:q} {output:q} --group {params.group} > {log:q} 2>&1'
+        'python3 "$SCRIPTS/cluster_hours.py" {input:q} {output:q} --group {params.group} > {log:q} 2>&1'
 
 
 rule agreement:

@@ -102,8 +102,8 @@ def matrix(table: pd.DataFrame, value: Any, form: Any, outlined: Any = (), label
     colors : str
     """
     cells = table.pivot(index="case", columns="size", values=value)
-    reach = float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
-    low, high = limits or (-reach, reach)
+    largest = float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
+    low, high = limits or (-largest, largest)
     figure, axes = subplots(1, 1, (1.0 * len(cells.columns) + 1.6, 0.3 * len(cells) + 1.2))
     ax = axes[0, 0]
     shown = ax.pcolormesh(cells.to_numpy(), cmap=colors, vmin=low, vmax=high, edgecolor="white", linewidth=1)

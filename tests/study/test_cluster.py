@@ -1,9 +1,9 @@
-"""The scale on paper gives the hours that can be counted by hand."""
+"""The simulated cluster takes the hours that can be counted by hand."""
 
 import pandas as pd
 import pytest
 
-from fusedlr.study.scale import makespan, recorded, simulate_cluster
+from fusedlr.study.cluster import makespan, recorded, simulate_cluster
 
 HAND_MADE = pd.DataFrame({"rule": ["simulate", "grid", "adaboost"], "seconds": [10.0, 20.0, 30.0]})
 
