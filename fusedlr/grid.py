@@ -142,9 +142,10 @@ class Grid(Result):
             Held-out rows, with the model's labels and features.
         metric : "logloss", "error" or "auc"
             Mean negative log-likelihood or share of wrong labels over all observed labels
-            of all tasks, or area under the ROC curve, mean over tasks. Points that are
-            equal in it are told apart by log-loss (in log-loss: by error), then by the
-            larger penalties (l1 first, then l2, then fusion).
+            of all tasks, or area under the ROC curve, mean over tasks; of an ordered outcome
+            also "rps", the mean ranked probability score. Points that are equal in it
+            are told apart by log-loss (in log-loss: by error), then by the larger penalties
+            (l1 first, then l2, then fusion).
         offset, weights : as for ``FusedLogit``, optional
 
         Returns

@@ -227,8 +227,9 @@ class FusedLogit(Described):
         exog : array_like, shape (n, d)
             Features as they were at the start: none may change over time.
         breaks : int or sequence of float
-            Ends of the intervals (0 is put in front), such as ``range(1, 13)`` for twelve
-            years; or how many intervals, with about as many events each.
+            Ends of the intervals, such as ``range(1, 13)`` for twelve years; or how many
+            intervals, with about as many events each. The first begins at 0; where all rows
+            enter later, at the first of the breaks given, or, by number, at the first entry.
         entry : array_like, shape (n,), optional
             From when on a row was watched (left truncation); 0 where left out.
         **kwargs
@@ -244,8 +245,7 @@ class FusedLogit(Described):
         for rows censored at breaks. With a large ``fusion`` effects are constant over
         time, as in the proportional-odds hazard model; ``fusion`` decides how far to go
         there. ``predict`` takes ``which="hazard"``, ``"survival"``, ``"incidence"`` and
-        ``"median"`` too; ``outcomes.out_of_fold_scores`` has log-likelihood, Brier score and
-        concordance of what ``fit_cv`` chose, ``outcomes.survival_scores`` those in other rows.
+        ``"median"`` too. Scores: ``outcomes.out_of_fold_scores`` and ``survival_scores``.
         """
         times = Times.read(time, event, entry)
         return cls._of(Survival.read(times, breaks), times, exog, kwargs)
@@ -354,7 +354,7 @@ class FusedLogit(Described):
             within a standard error of the best.
         metric : "logloss", "error" or "auc"
             What is compared in the rows left out: mean negative log-likelihood, share of wrong
-            labels, or area under the ROC curve (mean over tasks).
+            labels, or area under the ROC curve (mean over tasks); "rps" of an ordered outcome.
         seed : int
             Draws the folds; the same seed gives the same folds.
         l1, l2, fusion : float or sequence of float, optional

@@ -67,6 +67,14 @@ def test_a_formula_builds_the_same_model(X, severity):
 
 # ---- against other fits ---------------------------------------------------------------------------------------------
 
+def test_backward_is_forward_with_the_levels_the_other_way_round(X, severity, codes):
+    penalties = dict(l1=1.0, l2=0.1, fusion=2.0)
+    down = FusedLogit.from_ordered(severity, X, direction="backward").fit(**penalties)
+    turned = FusedLogit.from_ordered(severity, X, levels=LEVELS[::-1]).fit(**penalties)
+    np.testing.assert_allclose(down.params, -turned.params.iloc[:, ::-1], atol=1e-7)
+    assert down.llf == pytest.approx(turned.llf, rel=1e-9)
+
+
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_without_penalties_it_is_separate_logits_of_those_at_risk(X, severity, codes, direction):
     params = FusedLogit.from_ordered(severity, X, direction=direction).fit(0, 0, 0).params

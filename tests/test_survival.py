@@ -70,6 +70,24 @@ def test_breaks_by_number_hold_as_many_events(X, watched):
     assert len(counts) == 5 and counts.max() - counts.min() <= 1
 
 
+def test_where_all_enter_later_time_begins_at_the_first_break(X, watched):
+    """Age as time: the same rows, watched 40 years later, have the same labels, fits, curves and scores."""
+    grid = np.ceil(watched["time"])
+    plain = FusedLogit.from_survival(grid, watched["event"], X, BREAKS).fit(1.0, 0.1, 2.0)
+    entry = np.full(400, 40.0)
+    old = FusedLogit.from_survival(40 + grid, watched["event"], X, [40, 41, 42, 43, 44], entry).fit(1.0, 0.1, 2.0)
+    assert old.model.endog_names[0] == "(40,41]" and np.array_equal(old.params, plain.params)
+    np.testing.assert_array_equal(old.predict(which="survival"), plain.predict(which="survival"))
+    rows = (40 + grid, watched["event"])
+    expected = survival_scores(plain, grid, watched["event"], X)
+    pd.testing.assert_series_equal(survival_scores(old, *rows, X, entry), expected, rtol=1e-12)
+    found = curve_scores(old.predict(which="survival"), *rows, entry, start=40)
+    pd.testing.assert_series_equal(found, expected, rtol=1e-10)
+    by_number = FusedLogit.from_survival(*rows, X, 3, entry)
+    assert by_number.outcome.breaks == tuple(40 + np.array(FusedLogit.from_survival(grid, watched["event"], X,
+                                                                                    3).outcome.breaks))
+
+
 def test_formulas_build_the_same_model(X, watched, model):
     data = X.join(watched)
     fits = [FusedLogit.from_survival_formula(left + " ~ age + dose", data, breaks=BREAKS).fit(1.0, 0.1, 2.0)
@@ -362,6 +380,16 @@ def test_effect_table_reads_off_the_stretches(model):
     assert "found" not in effect_table(res)
 
 
+def test_shares_of_another_fit_are_refused(model):
+    res = model.fit(0.5, 0.0, 3.0)
+    with pytest.raises(ValueError, match="bootstrap must be of the same results"):
+        effect_table(res, model.fit(0.5, 0.0, 2.0).bootstrap(2, progress=False))
+    with pytest.raises(TypeError, match=r"bootstrap must be what results.bootstrap\(\) gave"):
+        effect_table(res, res)
+    with pytest.raises(TypeError, match="results must be a fit"):
+        effect_table(model)
+
+
 def test_effects_along_a_ring_are_refused(X):
     Y = np.random.default_rng(1).integers(0, 2, (400, 4))
     with pytest.raises(ValueError, match="tasks in a chain"):
@@ -402,10 +430,16 @@ GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 2
     ({"entry": np.full(30, 5.0)}, "entry must come before time, found 5 rows"),
     ({"entry": np.zeros(4)}, "entry must have one value for each of the 30 times, found 4"),
     ({"time": np.ones((30, 2))}, "time must be one column"),
+    ({"time": pd.date_range("2020-01-01", periods=30)}, r"time must hold numbers of days.*\(end - start\).dt.days"),
+    ({"time": pd.Series(pd.to_timedelta(np.arange(30), "D"))}, "time must hold numbers of days.*found timedelta64"),
+    ({"event": ["dead", "alive"] * 15}, "event must hold numbers.*as event == 'dead'"),
+    ({"entry": np.full(30, 0.5), "breaks": [0.6, 0.7]}, r"breaks leave.*'\(0.6,0.7\]'.*entered inside"),
+    ({"entry": np.full(30, 0.5), "breaks": [20]}, "breaks must be.*where all rows enter after 0, with the start"),
+    ({"exog": np.ones((4, 1))}, "exog must have one row for each of the 30 times, found 4"),
 ])
 def test_bad_times_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        FusedLogit.from_survival(exog=np.arange(30.0)[:, None], **{**GOOD, **bad})
+    with pytest.raises((TypeError, ValueError), match=message):
+        FusedLogit.from_survival(**{"exog": np.arange(30.0)[:, None], **GOOD, **bad})
 
 
 @pytest.mark.parametrize("left", ["Surv(time)", "Surv(time, event, type='right')", "Surv(time, ", "time"])

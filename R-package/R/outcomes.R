@@ -101,8 +101,8 @@ survival_times <- function(y) {
   list(time = as.numeric(time), entry = as.numeric(entry), event = as.numeric(event))
 }
 
-# Ends of the intervals, 0 put in front where missing; or how many of them, with about as many events each and as many
-# after the last one: an interval up to the last event would have no survivors.
+# Ends of the intervals, 0 put in front where missing unless all rows enter later; or how many of them, with about as
+# many events each and as many after the last one: an interval up to the last event would have no survivors.
 read_breaks <- function(breaks, times) {
   if (is.null(breaks)) refuse("breaks are needed for Surv: ends of the intervals, or how many intervals")
   if (!is.numeric(breaks) || !length(breaks) || !all(is.finite(breaks)))
@@ -111,9 +111,9 @@ read_breaks <- function(breaks, times) {
   if (length(breaks) == 1L) {
     count <- check_whole("breaks", breaks, 1L)
     ends <- stats::quantile(died, seq_len(count) / (count + 1L), names = FALSE, type = 1L)
-    breaks <- c(0, unique(ends))
+    breaks <- c(max(0, min(times$entry)), unique(ends))
   }
-  if (breaks[1L] > 0) breaks <- c(0, breaks)
+  if (breaks[1L] > 0 && any(times$entry <= 0)) breaks <- c(0, breaks)
   if (any(diff(breaks) <= 0)) refuse("breaks must increase, found ", shown(breaks))
   if (length(breaks) < 2L) refuse("breaks must hold at least one interval, found ", shown(breaks))
   as.numeric(breaks)

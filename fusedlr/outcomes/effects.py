@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
+
 __all__ = ["effect_table"]
 
 
@@ -17,8 +19,8 @@ def effect_table(results: Any, bootstrap: Any = None) -> pd.DataFrame:
     ----------
     results : FusedLogitResults
         Of tasks in a chain.
-    bootstrap : BootstrapResults, optional
-        Of the same results, for the two last columns.
+    bootstrap : BootstrapResults or StabilityResults, optional
+        Of the same results, for the last column.
 
     Returns
     -------
@@ -29,10 +31,14 @@ def effect_table(results: Any, bootstrap: Any = None) -> pd.DataFrame:
         resamples in which the coefficient changes where this stretch begins; of a feature's
         first stretch, the share in which it is constant throughout.
     """
-    model = results.model
+    model = checks.result("results", results, ("model", "coefs"), "a fit such as FusedLogit(...).fit gives").model
     coefs, edges = results.coefs, model.tasks.edges
     if [tuple(edge) for edge in edges] != [(k, k + 1) for k in range(coefs.shape[1] - 1)]:
         raise ValueError("results must be of tasks in a chain, found another graph of tasks")
+    if bootstrap is not None:
+        checks.result("bootstrap", bootstrap, ("params", "samples"), "what results.bootstrap() gave")
+        if not bootstrap.params.equals(results.params):
+            raise ValueError("bootstrap must be of the same results, found that of a fit with other coefficients")
     changes = None if bootstrap is None else np.diff(bootstrap.samples[:, 1:], axis=2) != 0
     begins, ends = _ends(model)
     rows = [(name, *stretch) for j, name in enumerate(model.exog_names[1:])

@@ -80,8 +80,9 @@ class Survival:
         events = (outcome.labels(times) == 1).sum()
         empty = [name for name, count in events.items() if not count]
         if empty:
-            raise ValueError(f"breaks leave the intervals {empty[:4]} without an event, whose hazard would be 0; merge "
-                             "them with a neighbour, or give a number of intervals with as many events each")
+            late = " (rows that entered inside an interval do not count in it)" * bool(times.entry.any())
+            raise ValueError(f"breaks leave the intervals {empty[:4]} without an event{late}, whose hazard would be 0; "
+                             "merge them with a neighbour, or give a number of intervals with as many events each")
         return outcome
 
     @property
@@ -153,6 +154,9 @@ def split_surv(formula: str) -> str:
 def _numbers(name, values, index):
     if isinstance(values, pd.Series):
         check_index(values.index, index, name, "time")
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
+        raise TypeError(f"{name} must hold numbers of days, years or the like, found {values.dtype}; use "
+                        "(end - start).dt.days")
     array = checks.array(name, values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one column of numbers, found shape {array.shape}")
@@ -168,7 +172,10 @@ def _numbers(name, values, index):
 def _events(event, index):
     if isinstance(event, pd.Series):
         check_index(event.index, index, "event", "time")
-    array = checks.array("event", event)
+    try:
+        array = checks.array("event", event)
+    except TypeError as error:
+        raise TypeError(f"{error}; code it as 1 where the event came and 0 elsewhere, as event == 'dead'") from None
     if array.ndim != 1:
         raise ValueError(f"event must be one column of 0 and 1, found shape {array.shape}")
     unknown = [value for value in pd.unique(array) if value not in (0.0, 1.0)]
@@ -181,15 +188,18 @@ def _events(event, index):
 
 
 def _breaks(breaks, times):
-    """Ends of the intervals with 0 in front; from a number of them, at quantiles of the times of events."""
+    """Ends of the intervals with their start in front; from a number of them, at quantiles of the times of events."""
+    start = times.entry.min()
     if isinstance(breaks, Integral) and not isinstance(breaks, bool):
         count = checks.whole("breaks", breaks, 1, len(times.time),
                              way_out="it is a number of intervals, or the ends of the intervals")
         # As many events after the last interval as in each: one up to the last event could have no survivors.
         places = np.arange(1, count + 1) / (count + 1)
-        breaks = np.unique(np.quantile(times.time[times.event], places, method="inverted_cdf"))
+        ends = np.unique(np.quantile(times.time[times.event], places, method="inverted_cdf"))
+        return np.append(start, ends)
     ends = checks.vector("breaks", breaks)
-    ends = np.append(0.0, ends) if ends[0] > 0 else ends
+    ends = np.append(0.0, ends) if ends[0] > 0 and start == 0 else ends
     if len(ends) < 2 or (np.diff(ends) <= 0).any():
-        raise ValueError(f"breaks must be a number of intervals, or ends of intervals that rise, found {ends.tolist()}")
+        raise ValueError(f"breaks must be a number of intervals, or ends of intervals that rise (where all rows enter "
+                         f"after 0, with the start of the first interval in front), found {ends.tolist()}")
     return ends

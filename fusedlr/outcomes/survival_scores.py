@@ -99,7 +99,8 @@ def out_of_fold_scores(cv: Any, time: Any, event: Any, entry: Any = None, weight
     return pd.DataFrame(rows, pd.Index(folds, name="fold"))
 
 
-def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.Series:
+def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None, weights: Any = None,
+                 start: float = 0.0) -> pd.Series:
     """The same scores of survival curves from anywhere, to compare other models.
 
     Parameters
@@ -108,6 +109,8 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
         Predicted probability to be without the event at the times that name the columns, as
         from ``predict(which="survival")``; its columns end the intervals.
     time, event, entry, weights : as for ``survival_scores``
+    start : float
+        When all curves are 1; the first interval begins there.
 
     Returns
     -------
@@ -116,7 +119,8 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
     """
     if not isinstance(curves, pd.DataFrame):
         raise TypeError(f"curves must be a DataFrame whose columns are times, found {checks.shown(curves)}")
-    outcome = Survival(tuple(np.append(0.0, checks.vector("columns of curves", curves.columns))))
+    ends = checks.vector("columns of curves", curves.columns)
+    outcome = Survival((checks.number("start", start), *ends.tolist()))
     times, alive = Times.read(time, event, entry), checks.array("curves", curves)
     check_index(curves.index if times.index is not None else None, times.index, "curves", "time")
     if len(alive) != len(times.time):

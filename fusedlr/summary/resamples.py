@@ -18,9 +18,9 @@ NOTES = ("Percentile intervals of the penalized estimate, which is pulled toward
          "selected: share of resamples in which the coefficient is not zero.")
 STABLE_NOTES = ("found: share of halves in which the coefficient is not zero, or the two tasks differ. coef: in the "
                 "fit on all rows.",
-                "With the shares needed at most {0:g} false effects and {0:g} false changes are expected, if none of "
-                "these is found more often than the average one; neighbouring ties are not exchangeable, and next to "
-                "a true change this may fail.")
+                "With the shares needed, the false effects to expect number {0:g} at most, and so do the false "
+                "changes, if none of these is found more often than the average one; neighbouring ties are not "
+                "exchangeable, and next to a true change this may fail.")
 
 
 def summarize_bootstrap(found: Any, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:

@@ -65,6 +65,15 @@ test_that("a row counts from the first interval that begins at or after its entr
   expect_identical(signs[1:3, ], rbind(c(-1, -1, 1), c(NA, -1, 1), c(NA, -1, 1)))
 })
 
+test_that("where all rows enter later, time begins at the first break", {
+  rows <- data.frame(entry = 40, time = c(41, 42, 43, 43, 42.5), event = c(1, 1, 1, 0, 0))
+  y <- fusedlr:::left_side(quote(Surv(entry, time, event)), rows, globalenv())
+  found <- fusedlr:::read_outcome(y, "sequential", 40:43)
+  expect_identical(colnames(found$signs), c("(40,41]", "(41,42]", "(42,43]"))
+  expect_identical(unname(found$signs[, 2]), c(NA, 1, -1, -1, -1))
+  expect_identical(fusedlr:::read_outcome(y, "sequential", 2)$breaks, c(40, 41, 42))
+})
+
 test_that("hazards without penalties and all tied are a glm on person-periods", {
   skip_if_not_installed("survival")
   d <- survival::veteran
