@@ -392,7 +392,7 @@ def _stopping(tol, max_iter):
 def _warn_status(solution, tol):
     if solution.status == "not_converged":
         warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of "
-                      f"{solution.gap:.1e}, asked was tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
+                      f"{solution.gap:.1e}, above tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
                       "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
         warnings.warn("some task's labels are separated by its features, or all the same, so that no finite minimiser "

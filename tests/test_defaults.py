@@ -173,11 +173,11 @@ def test_criteria_of_a_table_are_those_of_the_fits(anes96):
         assert found.table["df_effective"][i] == pytest.approx(res.df_effective, rel=1e-4)
 
 
-# ---- features that say the same -------------------------------------------------------------------------------------
+# ---- copies of features ---------------------------------------------------------------------------------------------
 
 def test_features_that_say_the_same_are_named():
     X, Y = draw()
-    with pytest.warns(CollinearWarning, match="'age' and 'months' say the same"):
+    with pytest.warns(CollinearWarning, match="'age' and 'months' are the same up to their unit"):
         FusedLogit(Y, X.assign(months=600 - 12 * X["age"]))
 
 

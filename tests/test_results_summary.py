@@ -10,6 +10,7 @@ from statsmodels.iolib.summary import Summary
 
 from fusedlr import FusedLogit, FusedLogitResults
 from fusedlr.objective import Solution
+from fusedlr.summary.tables import number
 
 RNG = np.random.default_rng(7)
 
@@ -154,3 +155,8 @@ def test_a_table_has_one_width():
     text = str(handmade(PARAMS).summary())
     rules = {len(line) for line in text.split("\n") if line and set(line) <= {"="}}
     assert len(rules) == 1
+
+
+def test_zeros_have_no_sign_and_small_numbers_an_exponent():
+    assert [number(value) for value in (-0.0, 0.0, -0.25, -2e-5, np.nan)] == ["0.0000", "0.0000", "-0.2500",
+                                                                              "-2.00e-05", "-"]

@@ -34,7 +34,7 @@ def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = No
     seed = checks.whole("seed", seed, 0)
     model = results.model
     if number_of_rows(model.problem.data.row_weights) < 2:
-        raise ValueError("weights must stand for two rows or more to be parted into halves, found a sum of "
+        raise ValueError("weights must stand for two rows or more to be split into halves, found a sum of "
                          f"{model.problem.data.row_weights.sum():g}; a weight is a number of rows")
     work = partial(_fit_pair, model.problem, results.penalty_by_row, results.solution.params)
     pairs = run(work, np.random.SeedSequence(seed).spawn(n // 2), n_jobs, progress, "stability")

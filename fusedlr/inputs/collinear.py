@@ -1,4 +1,4 @@
-"""Features that say the same, or nothing: found by one product with a random vector."""
+"""Features that are copies of each other, or do not vary: found by one product with a random vector."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _ROUNDING = 1e-9
 
 
 def warn_collinear(X: np.ndarray, names: list) -> None:
-    """Warn, on behalf of the caller's caller, of features that do not vary and of pairs that say the same."""
+    """Warn, on behalf of the caller's caller, of features that do not vary and of pairs of which one is a copy."""
     idle, pairs = _constant(X), _alike(X)
     if idle:
         warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that their effects cannot be told "
                       "from the intercept; drop them", CollinearWarning, stacklevel=3)
     if pairs:
         shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
-        warnings.warn(f"exog: {shown} say the same but for unit and zero, so that their effects cannot be told apart; "
-                      "drop one of them", CollinearWarning, stacklevel=3)
+        warnings.warn(f"exog: {shown} are the same up to their unit and zero, so that their effects cannot be told "
+                      "apart; drop one of them", CollinearWarning, stacklevel=3)
 
 
 def _constant(X: np.ndarray) -> list[int]:

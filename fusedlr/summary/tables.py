@@ -55,6 +55,7 @@ def number(value: float) -> str:
     """Four decimals, or an exponent where they would hide the value; a dash where there is none."""
     if np.isnan(value):
         return "-"
+    value += 0.0  # a zero that was reached from below has a sign, which says nothing
     return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
 
 
