@@ -24,8 +24,8 @@ class GramModel {
   }
 
   // How far the curvature has moved since the matrices were made, beyond a common growth in each task (which growth_
-  // takes up), relative to its sum: over all tasks, or a tenth of that of a single task, lest a task that hardly counts
-  // be left behind.
+  // takes up), relative to its sum: over all tasks, or a tenth of that of a single task, so that tasks of small weight
+  // are not forgotten.
   double drift() {
     double moved = 0, sum = 0, largest = 0;
     for (int k = 0; k < data_.tasks(); k++) {

@@ -64,7 +64,7 @@ def _best(cv, table, names, score):
 
 
 def _score_colours(cv, surface):
-    """Light is good. The scale ends four standard errors from the best, so that bad corners do not hide the rest."""
+    """Light is good. Colours end four standard errors from the best, so that bad corners do not hide the rest."""
     low, high = np.nanmin(surface), np.nanmax(surface)
     room = 4 * cv.table["se"].iloc[cv.best] if cv.by == "cv" else np.inf
     if _larger_is_better(cv):

@@ -8,7 +8,7 @@ Fused logistic regression meets a plain elastic net in three corners, each exact
   neighbours become the coefficients of an L1 fit.
 
 ``unpenalized`` is R's ``glm``, for data that no plane separates. All take ``Data`` and
-``Penalty`` of ``fusedlr.objective`` and return coefficients (1 + d, t) on our scale,
+``Penalty`` of ``fusedlr.objective`` and return coefficients (1 + d, t) in the units of ``data``,
 intercepts first. glmnet divides the loss by the sum of the weights W and rescales its
 penalty factors to a mean of 1, so its lambda is the mean of our l1 + l2 over columns,
 divided by W.
