@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +11,7 @@ from . import checks
 from .admm import solve_admm
 from .building import kept_rows, outcome_labels, read_formula, refuse_other_rows, scales, task_graph
 from .described import Described
-from .exact import ACCEPTED, solve_exactly
-from .exceptions import ConvergenceWarning, SeparationWarning
+from .exact import ACCEPTED, solve_exactly, warn_status
 from .formula import Formula
 from .grid import Grid
 from .inputs import (MISSING, read_endog, read_exog, read_factors, read_offset, read_weights, warn_collinear,
@@ -316,7 +314,7 @@ class FusedLogit(Described):
         else:
             solve: Any = solve_newton if method == "newton" else solve_admm
             solution = solve(self.problem, penalty, tol=wanted, **limit)
-        _warn_status(solution, wanted)
+        warn_status(solution, wanted)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
@@ -387,14 +385,3 @@ def _stopping(tol, max_iter):
     if max_iter is None:
         return tol, {}
     return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, 10**9, way_out="None takes the solver's own limit")}
-
-
-def _warn_status(solution, tol):
-    if solution.status == "not_converged":
-        warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of "
-                      f"{solution.gap:.1e}, above tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
-                      "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
-    elif solution.status == "separated":
-        warnings.warn("some task's labels are separated by its features, or all the same, so that no finite minimiser "
-                      "exists at these penalties; its values are large and arbitrary in size; use a positive l2 or l1, "
-                      "and drop tasks whose labels are all the same", SeparationWarning, stacklevel=3)
