@@ -33,7 +33,7 @@ def load(path: str | PathLike, formula: bool = False) -> AnyResult:
     kind, page, arrays = storage.read(path, LAYOUTS)
     try:
         return _from_state(kind, FusedLogit.from_state(page, arrays, formula), page, arrays)
-    except ValueError as error:  # what only the whole shows, such as an edge to a task that is not there
+    except (TypeError, ValueError) as error:  # what only the whole shows, such as an edge to a task that is not there
         raise ValueError(f"path leads to {str(path)!r}, in which {error}") from None
 
 

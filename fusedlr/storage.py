@@ -114,7 +114,7 @@ def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict,
         _check_packing(members, file.seek(0, os.SEEK_END))
         text = members.pop("page")
         _check_member(archive, text, Array(("bytes",), "u"), {}, _PAGE_LIMIT)
-        page = json.loads(_load(archive, text).tobytes())
+        page = json.loads(_load(archive, text).tobytes(), parse_int=_whole)
         kind = page["kind"].removeprefix("fusedlr ")
         sizes: Sizes = {}
         layout = layouts[kind]
@@ -163,7 +163,7 @@ def _check_page(page: dict, layout: Layout, sizes: Sizes) -> None:
     if unknown:
         refuse(unknown[0], f"be one of {', '.join(layout.page)}", "a field of another name")
     for field, rule in layout.page.items():
-        rule(field, page.get(field), sizes)
+        rule(field, page.setdefault(field, None), sizes)
 
 
 def _check_names(members: dict[str, ZipInfo], layout: Layout) -> None:
@@ -241,6 +241,12 @@ def _opened(path: Path, permissions: int | None) -> IO[bytes]:
     if permissions is not None:
         os.chmod(path, permissions)
     return os.fdopen(handle, "wb")
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number as it is where numpy has a type for it, else the nearest number that it has one for."""
+    number = int(digits)
+    return number if abs(number) < 2**64 else float(number)
 
 
 def _plain(value):

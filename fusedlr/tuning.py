@@ -188,6 +188,9 @@ class CVResults(Result):
     def from_state(cls, results: FusedLogitResults, page: dict, arrays: dict) -> CVResults:
         """A choice from what ``state`` gave, and the fit that was chosen, made from the same."""
         grid, kept = Grid.from_state(results.model, page, arrays), page["cv"]
+        needed = ["l1", "l2", "fusion", *(("mean", "se") if kept["by"] == "cv" else ("aic", "bic"))]
+        if sorted({*kept["columns"], *needed}) != sorted(kept["columns"]):
+            raise ValueError(f"cv.columns must hold {', '.join(needed)}, and no name twice, found {kept['columns']}")
         names = [name for name in kept["columns"] if name not in grid.table]
         table = grid.table.join(pd.DataFrame(arrays["cv_scores"], columns=names))[kept["columns"]]
         found = cls(results.model, grid, table, kept["best"], kept["one_se"], arrays.get("folds"),

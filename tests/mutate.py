@@ -113,16 +113,18 @@ def tried(chosen):
 
 
 def share(ends):
-    return f"{ends.count('caught')} of {len(ends)} caught ({ends.count('caught') / max(len(ends), 1):.0%})"
+    caught = ends.count("caught")
+    return f"{caught} of {len(ends)} caught" + (f", {caught / len(ends):.0%}" if ends else "")
 
 
 def main(words):
     """Try all mutations, or those with one of the words in their names, files or languages (Python, C++)."""
-    chosen = [mutation for mutation in MUTATIONS if not words or any(word in mutation.words for word in words)]
+    chosen = [mutation for mutation in MUTATIONS if not words
+              or any(word in text for word in words for text in (mutation.name, mutation.file, mutation.language))]
     os.environ.update(MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1")
     ends = list(tried(chosen))
-    for language, is_compiled in (("Python", False), ("C++", True)):
-        print(f"{language}: {share([end for mutation, end in ends if mutation.is_compiled == is_compiled])}")
+    for language in ("Python", "C++"):
+        print(f"{language}: {share([end for mutation, end in ends if mutation.language == language])}")
     print(f"all: {share([end for _, end in ends])}")
     return 0 if sum(end == "caught" for _, end in ends) >= SHARE * len(ends) else 1
 

@@ -19,8 +19,8 @@ class Mutation(NamedTuple):
         return self.file.endswith(".hpp")
 
     @property
-    def words(self):
-        return f"{self.name} {self.file} {'C++' if self.is_compiled else 'Python'}"
+    def language(self):
+        return "C++" if self.is_compiled else "Python"
 
 
 def same(words):
@@ -153,6 +153,13 @@ MUTATIONS = [Mutation(*row) for row in (
      '"levels": list(self.levels)[::-1]', same("save and load and ordered")),
     ("the ranked probability score ignores weights", "outcomes/ordered.py", "counts @ ranked_probability(each, rank)",
      "(counts > 0) @ ranked_probability(each, rank)", same("rows-cv and ordered")),
+    # Verdicts of the study.
+    ("claim 3 with less agreement", "study/verdicts.py", "AGREEING_SHARE = 0.9", "AGREEING_SHARE = 0.85",
+     ("tests/study/test_claims.py", "-k", "claim_3")),
+    ("claim 7 with less overlap", "study/verdicts.py", "OVERLAPPING_SHARE = 0.8", "OVERLAPPING_SHARE = 0.7",
+     ("tests/study/test_claims.py", "-k", "claim_7")),
+    ("verdicts of the study are stable too soon", "study/claims.py", "STABLE = 0.8", "STABLE = 0.7",
+     ("tests/study/test_claims.py", "-k", "eighty_percent")),
     # The referee.
     ("the referee's gap halved", "optimality/certificate.py", "gap=value - dual,", "gap=0.5 * (value - dual),",
      ("tests/test_optimality.py", "-k", "independent_minimum")),
@@ -170,9 +177,7 @@ MUTATIONS = [Mutation(*row) for row in (
     ("df on chains counts zeros", "newton/block.hpp", "count += (zeros || b[k] != 0) && (k == 0", "count += (k == 0",
      core("conditions", "df_counts")),
     ("a stalled solve is called converged", "newton/newton_steps.hpp",
-     "      if (step == settings.max_iterations ||",
-     "      if (stalls == 5) return CONVERGED;\n      if (step == settings.max_iterations ||",
-     core("conditions", "stalls")),
+     "return gap <= settings.tolerance ? CONVERGED : STALLED;", "return CONVERGED;", core("conditions", "stalls")),
     ("a solve out of steps is called converged", "newton/solver.hpp", "if (end == Steps::OUT_OF_STEPS) status",
      "if (false) status", core("solver", "too_few_steps")),
     # The compiled core: verdicts.

@@ -1,7 +1,9 @@
 """Saved files that someone made by hand: refused with the name of the field and the file, or read as they are."""
 
+import functools
 import io
 import json
+import operator
 import os
 import resource
 import stat
@@ -136,6 +138,45 @@ def test_wrong_repetitions_are_refused_by_name(saved, tmp_path, kind):
     other = "stability" if kind == "bootstrap" else "bootstrap"
     with pytest.raises(ValueError, match=f"odd.npz.*{kind} must be one of"):
         load(put(tmp_path / "odd.npz", {**page, "kind": f"fusedlr {other}"}, arrays))
+
+
+def places(page):
+    """Where something stands in a page: at most two entries of each list."""
+    entries = page.items() if isinstance(page, dict) else enumerate(page[:2]) if isinstance(page, list) else ()
+    for key, value in entries:
+        yield (key,)
+        for below in places(value):
+            yield (key, *below)
+
+
+KINDS = {
+    "refit": lambda res: res.refit(),
+    "bootstrap": lambda res: res.bootstrap(2, n_jobs=1, progress=False),
+    "cv": lambda res: res.model.fit_cv(folds=2, l1=[1.0, 2.0], l2=[0.1], fusion=[1.0], n_jobs=1, progress=False),
+    "grid": lambda res: res.model.fit_grid([1.0, 2.0], [0.1], [1.0], progress=False),
+}
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_with_a_hole_or_a_number_of_any_size_is_refused_or_can_be_used(saved, tmp_path, kind):
+    KINDS[kind](load(saved)).save(tmp_path / "whole.npz")
+    page, arrays = parts(tmp_path / "whole.npz")
+    refused = 0
+    for *above, last in places(page):
+        for value in (None, 10**30, [1]):
+            odd = json.loads(json.dumps(page))
+            inside = functools.reduce(operator.getitem, above, odd)
+            if value is None:
+                del inside[last]
+            else:
+                inside[last] = value
+            try:
+                str(load(put(tmp_path / "odd.npz", odd, arrays)))
+            except ValueError as refusal:
+                assert "odd.npz" in str(refusal), (above, last, value)
+                refused += 1
+    assert refused > 50
 
 
 def test_a_page_overwrites_no_attribute(saved, tmp_path):
