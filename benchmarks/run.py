@@ -40,6 +40,7 @@ PARTS = {
     "g": ("fresh", "run_import"),
     "h": ("fresh", "run_memory"),
     "i": ("building", "run"),
+    "j": ("many_rows", "run"),
 }
 
 
