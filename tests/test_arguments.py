@@ -15,13 +15,15 @@ from matplotlib.text import Text
 from scipy import sparse
 
 import fusedlr
-from fusedlr import FusedLogit, TaskGraph, load, plots
+from fusedlr import FusedLogit, TaskGraph, load, outcomes, plots
 
 RNG = np.random.default_rng(5)
 X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "dose", "noise"])
 Y = pd.DataFrame((X[["age"]].to_numpy() + RNG.logistic(size=(40, 3)) > 0).astype(int), columns=["low", "mid", "high"])
 LEVELS = pd.Series(np.digitize(X["age"] + RNG.logistic(size=40), [-1, 1]))
 TIMES = {"time": pd.Series(RNG.exponential(size=40)), "event": pd.Series(np.arange(40) % 2), "breaks": [0.5, 2.0]}
+
+WATCHED = {"time": TIMES["time"], "event": TIMES["event"]}
 
 # Nothing here suits any argument, but for those that are named in TAKES.
 WRONG = {
@@ -72,6 +74,10 @@ def fit():
 
 def survival():
     return FusedLogit.from_survival(**TIMES, exog=X).fit(1.0, 0.1, 1.0)
+
+
+def survival_cv():
+    return FusedLogit.from_survival(**TIMES, exog=X).fit_cv(folds=2, l1=[1.0, 3.0], l2=[0.1], fusion=[1.0])
 
 
 def grid():
@@ -158,6 +164,14 @@ CALLS = {
     "plots.calibration": (lambda: plots.calibration, {"results": fit, **DATA}),
     "plots.selection_frequencies": (lambda: plots.selection_frequencies, {"bootstrap": lambda: fit().bootstrap(3)}),
     "plots.survival_curves": (lambda: plots.survival_curves, {"results": survival, "exog": X[:4]}),
+    "outcomes.survival_scores": (lambda: outcomes.survival_scores, {"results": survival, "exog": X, **WATCHED}),
+    "outcomes.out_of_fold_scores": (lambda: outcomes.out_of_fold_scores, {"cv": survival_cv, **WATCHED}),
+    "outcomes.curve_scores": (lambda: outcomes.curve_scores,
+                              {"curves": lambda: survival().predict(which="survival"), **WATCHED}),
+    "outcomes.ordered_scores": (lambda: outcomes.ordered_scores,
+                                {"results": lambda: FusedLogit.from_ordered(LEVELS, X).fit(1.0, 0.1, 1.0),
+                                 "endog": LEVELS, "exog": X}),
+    "outcomes.effect_table": (lambda: outcomes.effect_table, {"results": fit}),
     "plots.residual_history": (lambda: plots.residual_history,
                                {"results": lambda: FusedLogit(Y, X).fit(1.0, 0.1, 1.0, method="admm", tol=1e-2)}),
 }
@@ -192,6 +206,11 @@ TAKES_HERE = {
     ("FusedLogit.from_formula", "formula"): set(),
     ("FusedLogit.from_ordered_formula", "formula"): set(),
     ("FusedLogit.from_survival_formula", "formula"): set(),
+    **{(f"outcomes.{name}", "entry"): OPTIONAL for name in ("survival_scores", "out_of_fold_scores", "curve_scores")},
+    **{(f"outcomes.{name}", "offset"): {"None", "minus one", "minus half"} for name in ("survival_scores",
+                                                                                        "ordered_scores")},
+    ("outcomes.ordered_scores", "endog"): set(),
+    ("outcomes.effect_table", "bootstrap"): OPTIONAL,
     ("FusedLogit.from_survival", "entry"): OPTIONAL,
     ("FusedLogit.from_survival", "breaks"): {"a short series"},
     ("FusedLogit.from_survival_formula", "breaks"): {"a short series"},
@@ -229,6 +248,7 @@ def public_calls():
         if callable(thing) and name not in MADE and not (inspect.isclass(thing) and issubclass(thing, Warning)):
             yield name
     yield from (f"plots.{name}" for name in plots.__all__)
+    yield from (f"outcomes.{name}" for name in outcomes.__all__ if name.endswith(("_scores", "_table")))
 
 
 def test_every_public_call_is_listed():

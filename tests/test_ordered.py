@@ -186,8 +186,10 @@ def test_a_weight_is_a_number_of_rows_in_scores(X, severity):
     pd.testing.assert_series_equal(found, again, rtol=1e-12)
     with pytest.raises(ValueError, match="weights must have the index of endog"):
         ordered_scores(res, severity, X, pd.Series(weights), offset)
-    with pytest.raises(ValueError, match="exog must have one row for each of the 300 levels, found 2"):
-        ordered_scores(res, severity, X.iloc[:2], offset=0)
+    with pytest.raises(ValueError, match="endog must have one level for each of the 2 rows of exog, found 300"):
+        ordered_scores(res, severity, X.iloc[:2].to_numpy(), offset=0)
+    with pytest.raises(ValueError, match="endog must have the index of exog"):
+        ordered_scores(res, severity, X.iloc[::-1], offset=0)
     with pytest.raises(ValueError, match="endog must have a level in some row"):
         ordered_scores(res, severity, X, np.zeros(300), offset)
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import checks
 from ..exceptions import CrossingWarning
-from ..inputs import row_weights
+from ..inputs import check_index, row_weights
 from ..inputs.names import refuse_duplicates
 from ..objective import Data, sigmoid
 from ..scoring import Metric
@@ -196,14 +196,18 @@ def ordered_scores(results: Any, endog: Any, exog: Any, weights: Any = None, off
         mean ranked probability score; ``error``, the share of rows whose most probable
         level is another; ``nobs``, the rows that were scored. Weights count in all of them.
     """
-    outcome = results.model.outcome
+    outcome = getattr(getattr(results, "model", None), "outcome", None)
     if not isinstance(outcome, Ordered):
         raise ValueError("results must come from FusedLogit.from_ordered, found a model of plain tasks or of times")
     ranks = outcome.ranks(endog)
     counts = row_weights(weights, len(ranks), endog.index if isinstance(endog, pd.Series) else None, "endog")
+    if exog is None:
+        raise TypeError("exog must hold the features of the rows, found None")
+    if isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame):
+        check_index(endog.index, exog.index, "endog", "exog")
     shares = results.predict(exog, which="levels", offset=offset).to_numpy()
     if len(shares) != len(ranks):
-        raise ValueError(f"exog must have one row for each of the {len(ranks)} levels, found {len(shares)}")
+        raise ValueError(f"endog must have one level for each of the {len(shares)} rows of exog, found {len(ranks)}")
     seen = ranks.notna().to_numpy() & (counts > 0)
     rank, shares, counts = ranks.to_numpy()[seen].astype(int), shares[seen], counts[seen]
     if not len(rank):

@@ -50,8 +50,11 @@ def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any =
     watched, given that it was well there: both the predicted survival and the probability
     not to be censored are those given that break, in a pair given the later of the two.
     """
-    outcome = _outcome(results)
+    outcome = _outcome("results", results)
     times = Times.read(time, event, entry)
+    if exog is None:
+        raise TypeError("exog must hold the features of the rows, found None; use out_of_fold_scores for those of a fit")
+    check_index(exog.index if isinstance(exog, pd.DataFrame) else None, times.index, "exog", "time")
     hazard = results.predict(exog, which="hazard", offset=offset).to_numpy()
     if len(hazard) != len(times.time):
         raise ValueError(f"exog must have one row for each of the {len(times.time)} times, found {len(hazard)}")
@@ -80,7 +83,7 @@ def out_of_fold_scores(cv: Any, time: Any, event: Any, entry: Any = None, weight
     The same folds chose the penalties, so that these scores are a little better than those
     of new rows; for a comparison of models part the rows first, and choose within each part.
     """
-    outcome, model = _outcome(cv), cv.model
+    outcome, model = _outcome("cv", cv), cv.model
     if getattr(cv, "folds", None) is None:
         raise ValueError("cv must be what fit_cv chose by folds, found no folds; use by='cv', or survival_scores for "
                          "other rows")
@@ -205,10 +208,10 @@ def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: A
     return float(right / pairs) if pairs else float("nan")
 
 
-def _outcome(results):
+def _outcome(name, results):
     outcome = getattr(getattr(results, "model", None), "outcome", None)
     if not isinstance(outcome, Survival):
-        raise ValueError("results must come from FusedLogit.from_survival, found a model of something else")
+        raise ValueError(f"{name} must come from FusedLogit.from_survival, found {checks.shown(results)}")
     return outcome
 
 
