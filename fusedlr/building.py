@@ -32,7 +32,8 @@ def read_formula(formula: str, data: pd.DataFrame, options: dict) -> tuple[Formu
 def outcome_labels(outcome: Ordered | Survival, endog: Any, exog: Any) -> pd.DataFrame:
     """Labels of the tasks of an outcome; they have the row labels of ``exog`` where ``endog`` has none of its own."""
     labels = outcome.labels(endog)
-    if isinstance(endog, Times) and hasattr(exog, "__len__") and len(exog) != len(labels):
+    table = isinstance(exog, (np.ndarray, pd.DataFrame)) and exog.ndim == 2
+    if isinstance(endog, Times) and table and len(exog) != len(labels):
         raise ValueError(f"exog must have one row for each of the {len(labels)} times, found {len(exog)}")
     named = isinstance(endog, pd.Series) or isinstance(endog, Times) and endog.index is not None
     if not named and isinstance(exog, pd.DataFrame) and len(exog) == len(labels):

@@ -53,7 +53,7 @@ def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any =
     outcome = _outcome("results", results)
     times = Times.read(time, event, entry)
     if exog is None:
-        raise TypeError("exog must hold the features of the rows, found None; use out_of_fold_scores for those of a fit")
+        raise TypeError("exog must hold the features of the rows, found None; those of a fit: out_of_fold_scores")
     check_index(exog.index if isinstance(exog, pd.DataFrame) else None, times.index, "exog", "time")
     hazard = results.predict(exog, which="hazard", offset=offset).to_numpy()
     if len(hazard) != len(times.time):
