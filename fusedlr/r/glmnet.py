@@ -70,6 +70,7 @@ def elastic_net(data: Data, penalty: Penalty) -> np.ndarray:
     -------
     ndarray, shape (1 + d, t)
     """
+    _check_rows(data, penalty)
     if penalty.fusion.any():
         raise ValueError("fusion must be 0: glmnet fits every task by itself")
     if not (penalty.l1.any() or penalty.l2.any()):
@@ -83,6 +84,7 @@ def pooled(data: Data, penalty: Penalty) -> np.ndarray:
 
     Intercepts are shared too, unless ``penalty.fusion[0]`` is 0: then each task has its own.
     """
+    _check_rows(data, penalty)
     n_tasks = data.n_tasks
     total, alpha = _mixture(penalty)
     steps = _steps(data)[:, 1:] if penalty.fusion[0] == 0 else np.empty((data.signs.size, 0))
@@ -99,7 +101,10 @@ def fused_only(data: Data, penalty: Penalty, tasks: TaskGraph | None = None) -> 
 
     ``tasks`` is a chain whose edges may have weights; all 1 where left out.
     """
+    _check_rows(data, penalty)
     tasks = TaskGraph.chain(data.n_tasks) if tasks is None else tasks
+    if tasks.n_tasks != data.n_tasks:
+        raise ValueError(f"tasks is a TaskGraph of {tasks.n_tasks} tasks, but data has {data.n_tasks}")
     if penalty.l1.any() or penalty.l2.any() or not tasks.is_chain:
         raise ValueError("l1 and l2 must be 0 and tasks a chain: only then are differences glmnet's coefficients")
     steps = _steps(data)
@@ -130,6 +135,8 @@ def agreement(data: Data, penalty: Penalty, params: np.ndarray) -> dict[str, flo
     penalty : objective.Penalty
         ``fusion`` must be 0.
     params : ndarray, shape (1 + d, t)
+        On the scale of ``data`` and in its order, like ``solution.params`` of a result. A DataFrame is refused:
+        ``data`` has no names to find its rows and columns by.
 
     Returns
     -------
@@ -138,10 +145,26 @@ def agreement(data: Data, penalty: Penalty, params: np.ndarray) -> dict[str, flo
         intercept, and "objective_difference", our objective minus R's: negative where
         ours is the lower.
     """
+    _check_params(data, params)
     theirs = elastic_net(data, penalty)
     tasks = TaskGraph.chain(data.n_tasks)
     ours, other = (objective.objective(data, each, penalty, tasks) for each in (params, theirs))
     return {"max_coef_difference": float(np.abs(params - theirs).max()), "objective_difference": ours - other}
+
+
+def _check_rows(data, penalty):
+    if penalty.l1.size != 1 + data.n_features:
+        raise ValueError(f"penalty must have {1 + data.n_features} rows, one for the intercept and one for each "
+                         f"feature of data, found {penalty.l1.size}")
+
+
+def _check_params(data, params):
+    if hasattr(params, "columns"):
+        raise TypeError("params must be an array in the order and on the scale of data, found a DataFrame: give "
+                        "result.solution.params with model.data")
+    if np.shape(params) != (1 + data.n_features, data.n_tasks):
+        raise ValueError(f"params must have shape {(1 + data.n_features, data.n_tasks)}, intercepts first, found "
+                         f"{np.shape(params)}")
 
 
 def _glmnet(X, observed, penalties, alpha):

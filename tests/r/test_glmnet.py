@@ -93,6 +93,36 @@ def test_a_penalty_that_glmnet_cannot_express_is_refused(fit, values, word):
         fit(reference_data(), Penalty.from_values(*values, 6))
 
 
+@pytest.mark.parametrize("fit", [glmnet.elastic_net, glmnet.pooled, glmnet.fused_only])
+def test_a_penalty_of_other_features_is_refused(fit):
+    with pytest.raises(ValueError, match="penalty must have 7 rows.*found 6"):
+        fit(reference_data(), Penalty.from_values(1, 0.5, 0, 5))
+
+
+@pytest.mark.parametrize("n_tasks", [2, 4])
+def test_a_chain_of_other_tasks_is_refused(n_tasks):
+    with pytest.raises(ValueError, match=f"TaskGraph of {n_tasks} tasks, but data has 3"):
+        glmnet.fused_only(reference_data(), Penalty.from_values(0, 0, 1, 6), TaskGraph.chain(n_tasks))
+
+
+@pytest.mark.parametrize("shape", [(7, 1), (1, 3), (6, 3), (3, 7), (7,)])
+def test_params_that_would_be_stretched_to_the_shape_of_the_data_are_refused(shape):
+    with pytest.raises(ValueError, match=r"params must have shape \(7, 3\), intercepts first, found \("):
+        glmnet.agreement(reference_data(), Penalty.from_values(1, 0.5, 0, 6), np.zeros(shape))
+
+
+def test_params_with_names_that_the_data_do_not_have_are_refused():
+    """In the user's units and perhaps another order they would be compared place by place."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(80, 3)) * [1, 10, 100], columns=["age", "dose", "bmi"])
+    model = FusedLogit(pd.DataFrame(rng.random((80, 2)) < 0.5, columns=["low", "high"]), X)
+    result = model.fit(l1=1.0, l2=0.5, fusion=0.0)
+    for params in (result.params, result.params[["high", "low"]]):
+        with pytest.raises(TypeError, match="result.solution.params with model.data"):
+            glmnet.agreement(model.data, result.penalty, params)
+    assert glmnet.agreement(model.data, result.penalty, result.solution.params)["max_coef_difference"] < 1e-6
+
+
 @pytest.mark.parametrize("seed, l1, l2", [(0, 1, 0.5), (1, 0.2, 0), (2, 3, 1), (3, 0.05, 0.01), (4, 1, 0), (5, 0, 1)])
 def test_coefficients_come_within_three_times_the_root_of_tol_and_exact_fits_within_1e_6(seed, l1, l2):
     rng = np.random.default_rng(seed)
