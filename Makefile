@@ -10,10 +10,10 @@ SUITE ?= trixie
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package study clean distclean
+.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package check-r-package study clean distclean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install all that is needed into .venv and .rlib; seconds when nothing is missing
 	@workflow/bootstrap
@@ -32,8 +32,9 @@ fuzz: setup ## check N random problems against the optimality conditions (N=1000
 	@$(PYTHON) -m tests.newton.fuzz $(N)
 
 sanitize: N = 2000
-sanitize: setup ## run the solver's tests and N=2000 random problems with the compiler's checks of memory and arithmetic
+sanitize: setup ## run the solver's tests, N=2000 random problems and 300 from R with the compiler's checks of memory and arithmetic
 	@tests/newton/sanitize $(N)
+	@tests/r/sanitize
 
 mutate: setup ## break the package on purpose in a copy, place by place, and count how often the tests notice (minutes)
 	@$(PYTHON) tests/mutate.py $(ARGS)
@@ -43,6 +44,9 @@ bench: setup ## time the solvers and write benchmarks/results
 
 r-package: ## build the R package with the solver's core inside, dist/fusedlr_VERSION.tar.gz
 	@R-package/make-tarball
+
+check-r-package: ## R CMD check of the R package with gcc and with clang (ARGS=gcc for one of them; some ten minutes each)
+	@R-package/check $(ARGS)
 
 study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
 	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)

@@ -50,16 +50,25 @@ check_penalties <- function(name, value) {
   as.numeric(value)
 }
 
-# What a method does not know must not pass in silence: a misspelt argument would be ignored.
+# What a method does not know must not pass in silence: a misspelt argument would be ignored. It is looked at by name
+# only: its value may speak of columns of data that are not there.
 check_no_more <- function(...) {
-  if (...length()) {
-    names <- names_of_dots(...)
-    refuse("unknown argument ", quoted(names))
-  }
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  refuse_unknown(as.list(substitute(list(...)))[-1L], known)
 }
 
-names_of_dots <- function(...) {
-  names <- names(list(...))
-  if (is.null(names)) names <- rep("", ...length())
-  ifelse(names == "", paste("number", seq_along(names)), names)
+# Arguments handed on to another function, which may be shortened as always in R.
+check_handed_on <- function(arguments, receiver) {
+  known <- setdiff(names(formals(receiver)), "...")
+  given <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+  refuse_unknown(arguments[given == "" | is.na(pmatch(given, known, duplicates.ok = TRUE))], known)
+}
+
+refuse_unknown <- function(arguments, known) {
+  if (!length(arguments)) return(invisible())
+  names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+  edits <- utils::adist(names, known, ignore.case = TRUE)
+  near <- known[colSums(edits < pmin(nchar(names) / 2, 4)) > 0]
+  names <- ifelse(names == "", vapply(arguments, shown, ""), names)
+  refuse("unknown argument ", quoted(names), if (length(near)) paste0("; did you mean ", quoted(near), "?"))
 }

@@ -15,8 +15,10 @@ cv.fusedlr.default <- function(x, y, l1 = NULL, l2 = NULL, fusion = NULL, nfolds
   choose_point(problem, lists, foldid, type.measure, tol, maxit, call)
 }
 
-cv.fusedlr.formula <- function(formula, data = environment(formula), weights = NULL, offset = NULL, ...) {
-  parts <- read_formula(formula, data, substitute(weights), substitute(offset), parent.frame())
+cv.fusedlr.formula <- function(formula, data = environment(formula), weights = NULL, offset = NULL, subset = NULL,
+                               ...) {
+  check_handed_on(as.list(substitute(list(...)))[-1L], cv.fusedlr.default)
+  parts <- read_formula(formula, data, substitute(weights), substitute(offset), substitute(subset), parent.frame())
   found <- cv.fusedlr.default(parts$x, parts$y, weights = parts$weights, offset = parts$offset, ...)
   found$call <- as_called(match.call(), "cv.fusedlr")
   for (s in c("min", "1se")) found$fits[[s]] <- with_formula(found$fits[[s]], parts, found$call)
@@ -115,7 +117,22 @@ predict.cv.fusedlr <- function(object, newdata = NULL, s = c("min", "1se"), ...)
 
 summary.cv.fusedlr <- function(object, s = c("min", "1se"), ...) summary.fusedlr(chosen_fit(object, s), ...)
 
+logLik.cv.fusedlr <- function(object, s = c("min", "1se"), ...) logLik.fusedlr(chosen_fit(object, s), ...)
+
+deviance.cv.fusedlr <- function(object, s = c("min", "1se"), ...) deviance.fusedlr(chosen_fit(object, s), ...)
+
+fitted.cv.fusedlr <- function(object, s = c("min", "1se"), ...) fitted.fusedlr(chosen_fit(object, s), ...)
+
+residuals.cv.fusedlr <- function(object, s = c("min", "1se"), ...) residuals.fusedlr(chosen_fit(object, s), ...)
+
+nobs.cv.fusedlr <- function(object, ...) nobs.fusedlr(object$fits$min, ...)
+
+formula.cv.fusedlr <- function(x, ...) formula.fusedlr(x$fits$min, ...)
+
+vcov.cv.fusedlr <- function(object, ...) vcov.fusedlr(object)
+
 print.cv.fusedlr <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  chkDots(...)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", nrow(x$table), " points by ",
       length(unique(x$foldid)), " folds; measure: ", x$type.measure, "\n\n", sep = "")
   rows <- x$table[unlist(x$chosen), ]

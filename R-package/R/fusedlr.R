@@ -8,6 +8,7 @@ fusedlr.default <- function(x, y, l1, l2 = 0, fusion, tasks = "chain", weights =
                             lambda = NULL, alpha = 1, tol = NULL, maxit = 200L, ...) {
   check_no_more(...)
   call <- as_called(match.call())
+  if (!missing(alpha) && is.null(lambda)) refuse("alpha goes with lambda; give l1 and l2, or lambda and alpha")
   problem <- read_problem(x, y, tasks, weights, offset, penalty_factors, standardize, fuse_intercepts, kind, breaks)
   lists <- read_penalties(problem, if (!missing(l1)) l1, if (!missing(l2) || is.null(lambda)) l2,
                           if (!missing(fusion)) fusion, lambda, alpha)
@@ -15,8 +16,9 @@ fusedlr.default <- function(x, y, l1, l2 = 0, fusion, tasks = "chain", weights =
 }
 
 fusedlr.formula <- function(formula, data = environment(formula), l1, l2 = 0, fusion, tasks = "chain", weights = NULL,
-                            offset = NULL, ...) {
-  parts <- read_formula(formula, data, substitute(weights), substitute(offset), parent.frame())
+                            offset = NULL, subset = NULL, ...) {
+  check_handed_on(as.list(substitute(list(...)))[-1L], fusedlr.default)
+  parts <- read_formula(formula, data, substitute(weights), substitute(offset), substitute(subset), parent.frame())
   arguments <- list(parts$x, parts$y, tasks = tasks, weights = parts$weights, offset = parts$offset, ...)
   if (!missing(l1)) arguments$l1 <- l1
   if (!missing(l2)) arguments$l2 <- l2
@@ -38,10 +40,11 @@ with_formula <- function(fit, parts, call) {
 }
 
 # A missing label leaves out this label and not the row, so rows with NA are kept until x is checked.
-read_formula <- function(formula, data, weights, offset, caller) {
+read_formula <- function(formula, data, weights, offset, subset, caller) {
   if (length(formula) != 3L) refuse("formula must have the tasks on its left side: cbind(y1, y2) ~ x1 + x2")
   env <- environment(formula)
   if (!is.data.frame(data) && !is.environment(data)) refuse("data must be a data.frame, found class ", class(data)[1L])
+  if (!is.null(subset)) data <- subset_rows(data, eval(subset, data, caller))
   terms <- stats::delete.response(stats::terms(formula, data = if (is.data.frame(data)) data))
   frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
   terms <- attr(frame, "terms")
@@ -50,6 +53,14 @@ read_formula <- function(formula, data, weights, offset, caller) {
   if (!is.null(stats::model.offset(frame))) offset <- stats::model.offset(frame) + if (is.null(offset)) 0 else offset
   list(x = x, y = left_side(formula[[2L]], data, env), weights = eval(weights, data, caller), offset = offset,
        formula = formula, terms = terms, xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"))
+}
+
+subset_rows <- function(data, subset) {
+  if (!is.data.frame(data)) refuse("subset needs data: a data.frame with the variables of the formula")
+  if (!is.logical(subset) && !is.numeric(subset))
+    refuse("subset must be TRUE or FALSE for each row, or numbers of rows, found ", shown(subset))
+  if (is.logical(subset)) subset <- subset & !is.na(subset)
+  data[subset, , drop = FALSE]
 }
 
 # l1, l2 and fusion as lists of numbers; lambda and alpha are glmnet's, whose loss is a mean over rows.

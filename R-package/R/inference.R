@@ -15,7 +15,7 @@ refit.fusedlr <- function(object, cov_type = NULL, which = 1L, ...) {
   likelihood <- structure(-fit$loss, df = length(scale), nobs = sum(row_weights(problem)), class = "logLik")
   structure(list(values = fit$values / scale, vcov = value_covariance(design, fit, cov_type) / outer(scale, scale),
                  pattern = pattern, names = value_names(pattern), cov_type = cov_type, logLik = likelihood,
-                 call = object$call), class = "refit.fusedlr")
+                 nobs = nobs.fusedlr(object), call = object$call), class = "refit.fusedlr")
 }
 
 refit.cv.fusedlr <- function(object, s = c("min", "1se"), ...) refit.fusedlr(chosen_fit(object, s), ...)
@@ -92,28 +92,51 @@ span <- function(tasks, names) {
 }
 
 coef.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
   found <- c(0, object$values)[object$pattern + 1L]
   matrix(found, nrow(object$pattern), dimnames = dimnames(object$pattern))
 }
 
 vcov.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
   names <- paste(object$names$term, object$names$tasks, sep = ": ")
   structure(object$vcov, dimnames = list(names, names))
 }
 
-logLik.refit.fusedlr <- function(object, ...) object$logLik
+logLik.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
+  object$logLik
+}
+
+nobs.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
+  object$nobs
+}
 
 confint.refit.fusedlr <- function(object, parm, level = 0.95, ...) {
+  check_no_more(...)
   level <- check_number("level", level, 0, 1, open = TRUE)
   half <- stats::qnorm((1 + level) / 2) * sqrt(diag(object$vcov))
   found <- cbind(object$values - half, object$values + half)
   dimnames(found) <- list(rownames(vcov.refit.fusedlr(object)), percents(c(1 - level, 1 + level) / 2))
-  if (missing(parm)) found else found[parm, , drop = FALSE]
+  if (missing(parm)) return(found)
+  if (is.character(parm)) parm <- unlist(lapply(parm, function(name) rows_of_term(name, object$names$term, found)))
+  check_rows(parm, rownames(found))
+  found[parm, , drop = FALSE]
+}
+
+# Rows of a feature in all its groups of tasks, or the one row of that name.
+rows_of_term <- function(name, terms, table) if (name %in% terms) rownames(table)[terms == name] else name
+
+check_rows <- function(parm, names) {
+  good <- if (is.character(parm)) parm %in% names else parm %in% c(seq_along(names), -seq_along(names))
+  if (!all(good)) refuse("parm names what is not there: ", quoted(parm[!good]), "; there are ", quoted(names))
 }
 
 percents <- function(shares) paste(format(100 * shares, trim = TRUE), "%")
 
 summary.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
   error <- sqrt(diag(object$vcov))
   z <- object$values / error
   table <- cbind(Estimate = object$values, `Std. Error` = error, `z value` = z, `Pr(>|z|)` = 2 * stats::pnorm(-abs(z)))
@@ -128,6 +151,7 @@ print.refit.fusedlr <- function(x, ...) {
 }
 
 print.summary.refit.fusedlr <- function(x, digits = 4L, ...) {
+  chkDots(...)
   cat("\nUnpenalized refit of the zeros and ties of\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   stats::printCoefmat(x$coefficients, digits = digits, signif.stars = FALSE)
   cat("\nConditional on selection: the same data chose the zeros and ties, so p-values are too small.\n",
@@ -165,16 +189,20 @@ bootstrap.cv.fusedlr <- function(object, n = 200L, s = c("min", "1se"), ...) {
 }
 
 confint.bootstrap.fusedlr <- function(object, parm, level = 0.95, ...) {
+  check_no_more(...)
   level <- check_number("level", level, 0, 1, open = TRUE)
   ends <- c(1 - level, 1 + level) / 2
   found <- apply(object$samples, 1:2, stats::quantile, ends, names = FALSE)
   found <- aperm(found, c(2L, 3L, 1L))
   dimnames(found)[[3L]] <- percents(ends)
-  if (missing(parm)) found else found[parm, , , drop = FALSE]
+  if (missing(parm)) return(found)
+  check_rows(parm, rownames(found))
+  found[parm, , , drop = FALSE]
 }
 
 # Standard error, share of resamples in which a coefficient is not zero, and in which two neighbours are equal.
 summary.bootstrap.fusedlr <- function(object, ...) {
+  check_no_more(...)
   tasks <- colnames(object$params)
   same <- object$samples[, object$ends[1L, ], , drop = FALSE] == object$samples[, object$ends[2L, ], , drop = FALSE]
   ties <- apply(same, 1:2, mean)
@@ -192,6 +220,7 @@ print.bootstrap.fusedlr <- function(x, ...) {
 }
 
 print.summary.bootstrap.fusedlr <- function(x, digits = 2L, ...) {
+  chkDots(...)
   cat("\n", x$n, " resamples of the rows", if (x$failed) paste0(", ", x$failed, " of them not optimal"), "\n", sep = "")
   titles <- c(error = "Standard deviation", selected = "Share of resamples in which a coefficient is not zero",
               tied = "Share of resamples in which two neighbours are equal")

@@ -56,10 +56,13 @@ new_features <- function(object, newdata) {
   features <- colnames(object$problem$x)
   if (!is.null(object$terms)) {
     if (!is.data.frame(newdata)) refuse("newdata must be a data.frame with the variables of the formula")
+    check_variables(object, newdata)
     frame <- stats::model.frame(object$terms, newdata, na.action = stats::na.pass, xlev = object$xlevels)
+    stats::.checkMFClasses(attr(object$terms, "dataClasses"), frame)
     x <- stats::model.matrix(object$terms, frame, contrasts.arg = object$contrasts)
     return(list(x = x[, features, drop = FALSE], offset = stats::model.offset(frame)))
   }
+  if (is.data.frame(newdata) && all(features %in% names(newdata))) newdata <- newdata[features]
   x <- as.matrix(newdata)
   if (is.null(dim(newdata)) && length(newdata) == length(features)) x <- t(x)
   if (!is.numeric(x) && !is.logical(x)) refuse("newdata must be a matrix of numbers, found ", typeof(x))
@@ -70,6 +73,13 @@ new_features <- function(object, newdata) {
     refuse("newdata must have the ", length(features), " columns of x; missing are ",
            quoted(setdiff(features, colnames(x))))
   list(x = x)
+}
+
+# What the formula takes from elsewhere, such as a constant, must be found where the formula was written.
+check_variables <- function(object, newdata) {
+  wanted <- setdiff(all.vars(object$terms), names(newdata))
+  missing <- wanted[!vapply(wanted, exists, NA, envir = environment(object$formula))]
+  if (length(missing)) refuse("newdata must have the variables of the formula; missing are ", quoted(missing))
 }
 
 # The more probable of the user's own two labels; of an ordered outcome the most probable level.
@@ -121,7 +131,10 @@ median_times <- function(object, hazard) {
   apply(below, 1L, function(row) if (isTRUE(any(row))) ends[base::which.max(row)] else NA_real_)
 }
 
-fitted.fusedlr <- function(object, which = 1L, ...) predict.fusedlr(object, type = "response", which = which)
+fitted.fusedlr <- function(object, which = 1L, ...) {
+  check_no_more(...)
+  predict.fusedlr(object, type = "response", which = which)
+}
 
 residuals.fusedlr <- function(object, type = c("response", "pearson", "deviance"), which = 1L, ...) {
   check_no_more(...)
@@ -133,12 +146,21 @@ residuals.fusedlr <- function(object, type = c("response", "pearson", "deviance"
   found <- switch(type, response = response, pearson = sqrt(problem$weights) * response / sqrt(yes * (1 - yes)),
                   deviance = problem$signs * sqrt(2 * losses))
   found[problem$weights == 0] <- NA
-  found
+  structure(found, dimnames = dimnames(yes))
 }
 
-nobs.fusedlr <- function(object, ...) sum(rowSums(object$problem$weights > 0) > 0)
+nobs.fusedlr <- function(object, ...) {
+  check_no_more(...)
+  sum(rowSums(object$problem$weights > 0) > 0)
+}
+
+# So that confint() says it, too.
+vcov.fusedlr <- function(object, ...) {
+  refuse("shrunken coefficients have no standard errors: see refit() and bootstrap(), which have confint()")
+}
 
 logLik.fusedlr <- function(object, which = 1L, ...) {
+  check_no_more(...)
   problem <- object$problem
   losses <- log_losses(problem, linear_predictor(problem, solver_params(object, which)))
   found <- if (problem$outcome$kind == "cumulative") level_likelihood(object, which) else -sum(losses)
@@ -170,9 +192,13 @@ effective_df <- function(object, which) {
   sum((information %*% vectors) * vectors / rep(parts$values[kept], each = nrow(vectors)))
 }
 
-deviance.fusedlr <- function(object, which = 1L, ...) -2 * as.numeric(logLik.fusedlr(object, which))
+deviance.fusedlr <- function(object, which = 1L, ...) {
+  check_no_more(...)
+  -2 * as.numeric(logLik.fusedlr(object, which))
+}
 
 formula.fusedlr <- function(x, ...) {
+  check_no_more(...)
   if (is.null(x$formula)) refuse("this fit was made from a matrix, not from a formula")
   x$formula
 }
@@ -210,7 +236,7 @@ plot.fusedlr <- function(x, which = 1L, features = NULL, standardized = FALSE, x
     graphics::title(main = "Every coefficient is zero")
     return(invisible(b))
   }
-  if (is.null(ylab)) ylab <- if (standardized) "Coefficient of the standardized feature" else "Coefficient"
+  if (is.null(ylab)) ylab <- if (standardized) "Standardized coefficient" else "Coefficient"
   draw_steps(b, x$problem$outcome$breaks, xlab, ylab, ...)
   invisible(b)
 }
@@ -219,11 +245,17 @@ plot.fusedlr <- function(x, which = 1L, features = NULL, standardized = FALSE, x
 draw_steps <- function(b, breaks, xlab, ylab, ...) {
   ends <- if (is.null(breaks)) seq_len(ncol(b) + 1L) - 0.5 else breaks
   named <- nrow(b) <= 15L
+  room <- if (named) legend_share(rownames(b)) else 0
   colours <- grDevices::hcl.colors(max(nrow(b), 2L), "Dark 3")
   graphics::matplot(ends, rbind(t(b), b[, ncol(b)]), type = "s", lty = 1L, lwd = 2, col = colours, xaxt = "n",
-                    xlab = xlab,
-                    ylab = ylab, xlim = range(ends) + c(0, if (named) 0.35 else 0) * diff(range(ends)), ...)
+                    xlab = xlab, ylab = ylab, xlim = range(ends) + c(0, room / (1 - room)) * diff(range(ends)), ...)
   if (is.null(breaks)) graphics::axis(1L, seq_len(ncol(b)), colnames(b)) else graphics::axis(1L, ends)
   graphics::abline(h = 0, col = "grey")
   if (named) graphics::legend("topright", rownames(b), col = colours, lty = 1L, lwd = 2, bty = "n", cex = 0.8)
+}
+
+# Share of the plot's width that a legend with these words takes: half an inch for its lines, then letters.
+legend_share <- function(words) {
+  inches <- 0.5 + 0.5 * graphics::par("cin")[1L] * max(nchar(words))
+  min(inches / graphics::par("pin")[1L], 0.6)
 }

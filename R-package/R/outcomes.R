@@ -45,7 +45,8 @@ read_labels <- function(v, name, words) {
 read_factor <- function(v, name) {
   if (nlevels(v) != 2L)
     refuse("y: task '", name, "' must have two levels, found ", nlevels(v),
-           if (nlevels(v)) paste0(": ", quoted(levels(v))))
+           if (nlevels(v)) paste0(": ", quoted(levels(v))),
+           if (nlevels(v) > 2L) "; an ordered factor gives one task for each threshold")
   list(signs = 2 * (as.integer(v) - 1) - 1, labels = levels(v))
 }
 
@@ -134,6 +135,7 @@ left_side <- function(left, data, env) {
     return(structure(columns, class = "data.frame", row.names = seq_along(columns[[1L]])))
   }
   if (head %in% c("Surv", "survival::Surv")) return(eval(as.call(c(surv, as.list(left)[-1L])), data, env))
+  if (head == "+") refuse("the tasks on the left side must be joined by cbind(), found ", shown(left))
   y <- eval(left, data, env)
   if (!is.null(dim(y)) || is.ordered(y)) return(y)
   stats::setNames(data.frame(y, stringsAsFactors = FALSE), deparse(left)[1L])
@@ -141,6 +143,8 @@ left_side <- function(left, data, env) {
 
 # Surv(time, event) or Surv(start, stop, event), as package survival lays it out.
 surv <- function(time, time2, event, type = NULL) {
+  if (!is.null(type) && !type %in% c("right", "counting"))
+    refuse("Surv must be of type right or counting, found ", shown(type))
   counting <- !missing(time2) && !missing(event)
   if (missing(event)) event <- if (missing(time2)) rep(1, length(time)) else time2
   event <- read_events(event)

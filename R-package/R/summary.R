@@ -1,6 +1,7 @@
 # A fit to read: exactly equal neighbours are joined by "=", exact zeros are dots.
 
 print.fusedlr <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  chkDots(...)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   if (nrow(x$table) > 1L) {
     print(x$table[c("l1", "l2", "fusion", "nonzeros", "df", "gap", "status")], digits = digits)
@@ -49,6 +50,7 @@ tie_marks <- function(groups, graph) {
 }
 
 summary.fusedlr <- function(object, which = 1L, ...) {
+  check_no_more(...)
   problem <- object$problem
   params <- params_at(object, which)
   losses <- colSums(log_losses(problem, linear_predictor(problem, solver_params(object, which))))
@@ -76,6 +78,7 @@ null_losses <- function(problem) {
 }
 
 print.summary.fusedlr <- function(x, digits = 4L, ...) {
+  chkDots(...)
   point <- x$point
   cat("\nFused logistic regression: ", nrow(x$tasks), " tasks (", graph_word(x$problem$graph, nrow(x$tasks)), "), ",
       x$nobs, " rows, ",
@@ -89,13 +92,13 @@ print.summary.fusedlr <- function(x, digits = 4L, ...) {
   print(x$tasks, digits = digits)
   cat("\n")
   print_params(x$params, x$pattern, x$problem$graph, digits)
-  cat(notes(x), sep = "\n")
+  cat("", strwrap(notes(x), 0.95 * getOption("width")), sep = "\n")
   invisible(x)
 }
 
 notes <- function(x) {
   ties <- "= joins neighbours that are exactly equal; a dot is exactly zero."
-  c("", ties, "Coefficients are shrunken: no standard errors; see refit() and bootstrap().",
+  c(ties, "Coefficients are shrunken: no standard errors; see refit() and bootstrap().",
     paste0("Penalties are added to the sum over rows; intercepts are ",
            if (x$problem$fuse_intercepts) "fused but not shrunk" else "neither fused nor shrunk",
            if (x$problem$standardize) "; penalties act on standardized features", "."))

@@ -1,12 +1,21 @@
 # Data frames in the manner of package generics, registered only where that is installed.
 
 tidy.fusedlr <- function(x, which = 1L, ...) {
+  check_no_more(...)
   b <- params_at(x, which)
   data.frame(term = rep(rownames(b), ncol(b)), task = rep(colnames(b), each = nrow(b)), estimate = as.vector(b),
              group = as.vector(pattern_of(x, which)))
 }
 
+tidy.refit.fusedlr <- function(x, ...) {
+  check_no_more(...)
+  table <- summary.refit.fusedlr(x)$coefficients
+  colnames(table) <- c("estimate", "std.error", "statistic", "p.value")
+  cbind(x$names, as.data.frame(table, row.names = seq_len(nrow(table))))
+}
+
 glance.fusedlr <- function(x, which = 1L, ...) {
+  check_no_more(...)
   log_lik <- logLik.fusedlr(x, which)
   cbind(x$table[which, ], logLik = as.numeric(log_lik), AIC = stats::AIC(log_lik), BIC = stats::BIC(log_lik),
         nobs = nobs.fusedlr(x))

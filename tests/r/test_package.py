@@ -80,8 +80,9 @@ def test_the_package_passes_its_own_tests_without_testthat(library, tmp_path):
     assert done.stdout.count(": ok") > 40
 
 
-def test_the_page_for_users_of_r_prints_what_it_shows(library):
-    page = (ROOT / "docs" / "r.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["README.md", "docs/r.md"])
+def test_pages_for_users_of_r_print_what_they_show(library, name):
+    page = (ROOT / name).read_text(encoding="utf-8")
     shown = re.findall(r"```R\n(.*?)```\n\n```text\n(.*?)```", page, flags=re.DOTALL)
     assert shown
     for code, expected in shown:

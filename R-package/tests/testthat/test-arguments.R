@@ -17,6 +17,7 @@ test_that("each argument is checked by name", {
     else expect_error(do.call(fit, arguments), name)
   }
   expect_error(fusedlr(s$x, s$y, l1 = 1, fusion = 1, fuse.intercepts = TRUE), "unknown argument 'fuse.intercepts'")
+  expect_error(fusedlr(s$x, s$y, l1 = 1, fusion = 1, alpha = 0.5), "alpha goes with lambda")
   expect_error(fusedlr(s$x, s$y[, 1], lambda = 0.1, alpha = 2), "alpha must be one number between 0 and 1")
   expect_error(fusedlr(s$x, s$y, fusion = 1), "l1 is needed")
 })
@@ -56,4 +57,39 @@ test_that("random numbers are left alone by a fit", {
   seed <- .Random.seed
   fusedlr(s$x, s$y, l1 = 1, fusion = 1)
   expect_identical(.Random.seed, seed)
+})
+
+test_that("a misspelt argument is named, with the one that was meant, before it is looked up", {
+  d <- data.frame(s$x, s$y)
+  expect_error(fusedlr(y1 ~ x1, d, l1 = 1, weigths = x2), "unknown argument 'weigths'; did you mean 'weights'")
+  expect_error(fusedlr(s$x, s$y, L1 = 1, fusion = 1), "'L1'; did you mean 'l1'")
+  expect_error(fusedlr(s$x, s$y, l1 = 1, fusion = 1, penalty.factor = 1), "did you mean 'penalty_factors'")
+  expect_error(cv.fusedlr(y1 ~ x1, d, parallel = TRUE), "unknown argument 'parallel'$")
+  fit <- fusedlr(y1 ~ x1, d, l1 = 1)
+  for (method in list(summary, logLik, deviance, fitted, residuals, coef, predict, refit, bootstrap))
+    expect_error(method(fit, whch = 1), "unknown argument 'whch'")
+  expect_error(nobs(fit, whch = 1), "unknown argument 'whch'")
+  expect_error(confint(refit(fit), lvel = 0.9), "'lvel'; did you mean 'level'")
+  expect_warning(capture.output(print(fit, digts = 2)), "digts")
+})
+
+test_that("a formula says what it lacks", {
+  d <- data.frame(s$x, s$y)
+  expect_error(fusedlr(y1 + y2 ~ x1, d, l1 = 1, fusion = 1), "joined by cbind\\(\\), found y1 \\+ y2")
+  fit <- fusedlr(cbind(y1, y2) ~ x1 + x2, d, l1 = 1, fusion = 1)
+  expect_error(predict(fit, d["x1"]), "newdata must have the variables of the formula; missing are 'x2'")
+  expect_error(predict(fit, transform(d, x2 = NA)), "'x2' was fitted with type")
+  expect_true(is.na(predict(fit, transform(d, x2 = NA_real_))[1, 1]))
+  constant <- 2
+  shifted <- fusedlr(y1 ~ I(x1 + constant), d, l1 = 0)
+  expect_equal(unname(predict(shifted, d[1:2, ])), unname(predict(shifted)[1:2, , drop = FALSE]))
+})
+
+test_that("subset takes rows of data", {
+  d <- data.frame(s$x, s$y, site = rep(c("a", "b"), 20), weight = 1:40)
+  some <- fusedlr(cbind(y1, y2) ~ x1, d, l1 = 1, fusion = 1, weights = weight, subset = site == "a")
+  other <- fusedlr(cbind(y1, y2) ~ x1, d[d$site == "a", ], l1 = 1, fusion = 1, weights = weight)
+  expect_identical(coef(some), coef(other))
+  expect_identical(coef(fusedlr(y1 ~ x1, d, l1 = 1, subset = 1:30)), coef(fusedlr(y1 ~ x1, d[1:30, ], l1 = 1)))
+  expect_error(fusedlr(y1 ~ x1, d, l1 = 1, subset = "a"), "subset must be TRUE or FALSE for each row")
 })

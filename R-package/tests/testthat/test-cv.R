@@ -26,6 +26,10 @@ test_that("the one-standard-error point is never less penalized and never worse 
   set.seed(3)
   expect_identical(cv.fusedlr(s$x, s$y)$table, cv$table)
   expect_identical(nrow(cv$table), 270L)
+  for (method in list(logLik, deviance, fitted, residuals))
+    expect_identical(method(cv, s = "1se"), method(cv$fits$`1se`))
+  expect_identical(nobs(cv), 90L)
+  expect_error(vcov(cv), "no standard errors")
 })
 
 test_that("the default grid begins where all is zero and ends where all is tied", {

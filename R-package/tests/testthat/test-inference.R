@@ -17,6 +17,17 @@ test_that("a refit is the glm of the pattern, with its standard errors", {
   expect_equal(unname(confint(again, level = 0.9)[, 2]), again$values + half)
 })
 
+test_that("intervals are found by feature, by value or by number", {
+  again <- refit(fit)
+  table <- confint(again)
+  expect_identical(confint(again, "x1"), table[again$names$term == "x1", , drop = FALSE])
+  expect_identical(confint(again, rownames(table)[2]), table[2, , drop = FALSE])
+  expect_identical(confint(again, 2:3), table[2:3, ])
+  expect_error(confint(again, "x9"), "parm names what is not there: 'x9'")
+  expect_error(confint(bootstrap(fit, n = 2), "x9"), "parm names what is not there: 'x9'")
+  expect_identical(nobs(again), 120L)
+})
+
 test_that("what is printed says what it is worth", {
   expect_true(any(grepl("Conditional on selection", capture.output(print(refit(fit))))))
   expect_true(any(grepl("no test of a hypothesis", capture.output(print(bootstrap(fit, n = 3))))))

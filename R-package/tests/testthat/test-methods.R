@@ -11,6 +11,7 @@ test_that("predictions are what the coefficients say, whatever the order of the 
   expect_identical(unname(predict(fit, type = "class")), unname(ifelse(link > 0, "1", "0")))
   expect_identical(predict(fit, type = "coefficients"), coef(fit))
   expect_identical(predict(fit, type = "nonzero")$y1, which(coef(fit)[-1, 1] != 0))
+  expect_equal(predict(fit, data.frame(word = "a", s$x[1:2, ])), predict(fit)[1:2, ])
   expect_error(predict(fit, s$x[, 1:3]), "missing are 'x4', 'x5'")
   expect_error(predict(fit, type = "levels"), "type must be")
 })
@@ -34,6 +35,17 @@ test_that("likelihood, residuals and degrees of freedom", {
   expect_equal(unname(residuals(fit)), unname(s$y - yes))
   expect_equal(sum(residuals(fit, "deviance")^2), deviance(fit))
   expect_equal(unname(residuals(fit, "pearson")), unname((s$y - yes) / sqrt(yes * (1 - yes))))
+})
+
+test_that("shrunken coefficients have no covariance, and the way out is named", {
+  expect_error(vcov(fit), "refit\\(\\) and bootstrap\\(\\)")
+  expect_error(confint(fit), "no standard errors")
+})
+
+test_that("residuals have the names of rows and tasks", {
+  rows <- fusedlr(y1 ~ x1, data.frame(s$x, s$y)[11:60, ], l1 = 1)
+  for (type in c("response", "pearson", "deviance"))
+    expect_identical(dimnames(residuals(rows, type)), list(as.character(11:60), "y1"))
 })
 
 test_that("a ridge counts by the trace of its hat matrix", {
@@ -60,7 +72,7 @@ test_that("a fit survives saveRDS", {
 })
 
 test_that("print and summary show ties, zeros and how good the fit is", {
-  text <- paste(capture.output(print(fit), summary(fit)), collapse = "\n")
+  text <- paste(capture.output(print(fit), summary(fit)), collapse = " ")
   for (word in c("optimal, duality gap", "3 tasks \\(chain\\)", "120 rows", "AIC", "neither fused nor shrunk", " = ")) {
     expect_true(grepl(word, text))
   }
@@ -84,4 +96,7 @@ test_that("tidy, glance and augment serve package generics", {
   expect_identical(tidy$estimate, as.vector(coef(fit)))
   expect_equal(generics::glance(fit)$AIC, AIC(fit))
   expect_equal(generics::augment(fit)$.fitted, as.vector(fitted(fit)))
+  again <- generics::refit(fit)
+  expect_identical(again, refit(fit))
+  expect_equal(generics::tidy(again)$std.error, unname(sqrt(diag(vcov(again)))))
 })
