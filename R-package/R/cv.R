@@ -43,6 +43,7 @@ choose_point <- function(problem, lists, foldid, type.measure, tol, maxit, call)
   chosen <- list(min = best_point(table, other$mean))
   chosen$`1se` <- one_standard_error(table, chosen$min)
   fits <- lapply(chosen, function(i) fit_problem(problem, as.list(table[i, c("l1", "l2", "fusion")]), tol, maxit, call))
+  warn_edge(lists, fits$min)
   structure(list(table = table, chosen = chosen, fits = fits, foldid = foldid, type.measure = type.measure,
                  call = call),
             class = "cv.fusedlr")
@@ -150,7 +151,9 @@ plot.cv.fusedlr <- function(x, xlab = "l1", ylab = x$type.measure, ...) {
   at <- if (all(l1 > 0)) l1 else seq_along(l1)
   graphics::matplot(at, unclass(scores), type = "l", lty = 1L, col = colours, xlab = xlab, ylab = ylab,
                     log = if (all(l1 > 0) && length(l1) > 1L) "x" else "", ...)
-  graphics::abline(v = at[match(x$table$l1[unlist(x$chosen)], l1)], lty = 3L)
+  chosen <- at[match(x$table$l1[unlist(x$chosen)], l1)]
+  graphics::abline(v = chosen, lty = 3L)
+  graphics::axis(3L, unique(chosen), if (chosen[1L] == chosen[2L]) "min, 1se" else names(x$chosen), tick = FALSE)
   graphics::legend("topleft", format(sort(unique(best$fusion)), digits = 2L), col = colours, lty = 1L, bty = "n",
                    cex = 0.7, title = "fusion")
   invisible(scores)

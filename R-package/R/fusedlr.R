@@ -99,20 +99,3 @@ fit_problem <- function(problem, lists, tol, maxit, call) {
   structure(list(params = params, table = cbind(as.data.frame(points), found$table), problem = problem, tol = tol,
                  maxit = maxit, call = call), class = "fusedlr")
 }
-
-warn_one_class <- function(problem) {
-  yes <- colSums(problem$weights * (problem$signs > 0))
-  single <- yes == 0 | yes == colSums(problem$weights)
-  if (any(single)) warn("fusedlr_one_class", "every observed label is the same in ", quoted(problem$tasks[single]),
-                        "; drop these tasks, or fuse intercepts (fuse_intercepts = TRUE)")
-}
-
-warn_status <- function(row, tol) {
-  if (row$status == "separated")
-    warn("fusedlr_separation", "some task's labels are separated by its features, or all the same, so that no finite ",
-         "minimiser exists at these penalties; use a positive l1 or l2, and drop tasks whose labels are all the same")
-  else if (row$status == "not_converged")
-    warn("fusedlr_convergence", "stopped after ", row$iterations, " iterations at a relative duality gap of ",
-         format(row$gap, digits = 2L), ", asked was tol = ", format(tol),
-         "; raise maxit or tol, or use larger penalties")
-}

@@ -2,6 +2,7 @@
 
 read_problem <- function(x, y, tasks, weights, offset, penalty_factors, standardize, fuse_intercepts, kind, breaks) {
   x <- read_features(x)
+  warn_collinear(x)
   kind <- check_word("kind", kind, c("sequential", "cumulative"))
   outcome <- read_outcome(y, kind, breaks)
   names <- colnames(outcome$signs)

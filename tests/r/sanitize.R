@@ -24,7 +24,7 @@ levels_of <- function(x, t) cut(x[, 1] + rnorm(nrow(x)), t, labels = seq_len(t),
 use <- function(fit, problem) {
   last <- nrow(fit$table)
   stopifnot(all(is.finite(coef(fit))), all(is.finite(predict(fit, problem$x, offset = 0, which = last))))
-  stopifnot(is.finite(logLik(fit, which = last)), nobs(fit) == nrow(problem$x))
+  stopifnot(is.finite(logLik(fit, which = last)), nobs(fit) <= nrow(problem$x))
   refit(fit, which = last)
   bootstrap(fit, n = 2, which = last)
 }

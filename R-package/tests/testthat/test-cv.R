@@ -2,7 +2,8 @@ s <- simulated(n = 90)
 
 test_that("scores are those of fits on the other folds", {
   foldid <- rep(1:3, 30)
-  cv <- cv.fusedlr(s$x, s$y, l1 = c(3, 1), l2 = 0.1, fusion = c(0, 2), foldid = foldid, standardize = FALSE)
+  cv <- suppressWarnings(cv.fusedlr(s$x, s$y, l1 = c(3, 1), l2 = 0.1, fusion = c(0, 2), foldid = foldid,
+                                    standardize = FALSE))
   losses <- sapply(1:3, function(f) {
     fit <- fusedlr(s$x[foldid != f, ], s$y[foldid != f, ], l1 = 1, l2 = 0.1, fusion = 2, standardize = FALSE)
     yes <- predict(fit, s$x[foldid == f, ], type = "response")
@@ -69,4 +70,12 @@ test_that("a formula and a survival outcome serve too", {
   cv <- cv.fusedlr(Surv(time, status) ~ karno + age, survival::veteran, breaks = 3, l2 = 0)
   expect_true(all(diff(t(predict(cv, type = "survival"))) <= 0))
   expect_identical(dim(predict(cv, survival::veteran[1:3, ], s = "1se", type = "response")), c(3L, 3L))
+})
+
+test_that("a choice at an end of the grid is said, unless nothing lies beyond", {
+  cv <- function(...) cv.fusedlr(s$x, s$y, foldid = rep(1:3, 30), ...)
+  expect_warning(cv(l1 = c(8, 5), l2 = 0, fusion = 0), "the least l1 \\(5\\)", class = "fusedlr_grid_edge")
+  expect_warning(cv(l1 = 1, l2 = 0, fusion = c(0, 1e-3)), "the largest fusion \\(0.001\\)", class = "fusedlr_grid_edge")
+  all_zero <- tryCatch(cv(l1 = c(1000, 900), l2 = 0, fusion = 0), fusedlr_grid_edge = conditionMessage)
+  expect_identical(class(all_zero), "cv.fusedlr")
 })

@@ -1,0 +1,69 @@
+# What a user should hear of before trusting a fit, each by a class of its own.
+
+warn_one_class <- function(problem) {
+  yes <- colSums(problem$weights * (problem$signs > 0))
+  single <- yes == 0 | yes == colSums(problem$weights)
+  if (any(single)) warn("fusedlr_one_class", "every observed label is the same in ", quoted(problem$tasks[single]),
+                        "; drop these tasks, or fuse intercepts (fuse_intercepts = TRUE)")
+}
+
+warn_status <- function(row, tol) {
+  if (row$status == "separated")
+    warn("fusedlr_separation", "some task's labels are separated by its features, or all the same, so that no finite ",
+         "minimiser exists at these penalties; use a positive l1 or l2, and drop tasks whose labels are all the same")
+  else if (row$status == "not_converged")
+    warn("fusedlr_convergence", "stopped after ", row$iterations, " iterations at a relative duality gap of ",
+         format(row$gap, digits = 2L), ", asked was tol = ", format(tol),
+         "; raise maxit or tol, or use larger penalties")
+}
+
+# Features that do not vary, and pairs of which one is the other but for its unit and its zero.
+warn_collinear <- function(x) {
+  idle <- colSums(x != rep(x[1L, ], each = nrow(x))) == 0
+  if (any(idle)) warn("fusedlr_collinear", "x: ", quoted(colnames(x)[idle]),
+                      " do not vary, so that their effects cannot be told from the intercept; drop them")
+  pairs <- alike(x[, !idle, drop = FALSE])
+  shown <- paste0("'", pairs[, 1L], "' and '", pairs[, 2L], "'")[seq_len(min(nrow(pairs), 3L))]
+  if (nrow(pairs)) warn("fusedlr_collinear", "x: ", paste(shown, collapse = ", "), if (nrow(pairs) > 3L) ", ...",
+                        " say the same but for unit and zero, so that their effects cannot be told apart; ",
+                        "drop one of them")
+}
+
+# Such columns, once centred and scaled, have the same product with any vector, up to its sign; those that do are then
+# compared entry by entry. Names of the pairs, (pairs, 2).
+alike <- function(x) {
+  x <- x - rep(colMeans(x), each = nrow(x))
+  x <- x / rep(pmax(sqrt(colSums(x^2)), .Machine$double.xmin), each = nrow(x))
+  place <- abs(drop(crossprod(x, cos(seq_len(nrow(x))^2))))
+  order <- order(place)
+  near <- which(diff(place[order]) <= 1e-9 * place[order][-1L])
+  first <- pmin(order[near], order[near + 1L])
+  second <- pmax(order[near], order[near + 1L])
+  same <- 1 - abs(colSums(x[, first, drop = FALSE] * x[, second, drop = FALSE])) < 1e-14
+  cbind(colnames(x)[first[same]], colnames(x)[second[same]])
+}
+
+# A chosen point at an end of the grid, unless a larger penalty would change nothing because all is zero or tied
+# already, or a smaller one next to nothing because it is small and holds no coefficient at zero or tied.
+warn_edge <- function(lists, fit) {
+  ends <- unlist(lapply(names(lists), function(name) {
+    value <- fit$table[[name]]
+    grid <- lists[[name]]
+    end <- if (value == max(grid)) "largest" else if (value == min(grid) && value > 0) "least"
+    if (length(grid) > 1L && !is.null(end) && goes_on(fit, name, end, grid))
+      paste0("the ", end, " ", name, " (", format(value, digits = 4L), ")")
+  }))
+  if (length(ends)) warn("fusedlr_grid_edge", "the chosen point lies at an end of the grid, ",
+                         paste(ends, collapse = " and "),
+                         ": a better one may lie beyond; give a longer list of that penalty")
+}
+
+goes_on <- function(fit, name, end, grid) {
+  problem <- fit$problem
+  params <- params_at(fit, 1L)
+  ends <- problem$graph$ends + 1L
+  fused <- c(problem$fuse_intercepts, rep(TRUE, length(problem$factors)))
+  differences <- (params[, ends[1L, ], drop = FALSE] - params[, ends[2L, ], drop = FALSE])[fused, ]
+  subject <- if (name == "fusion") differences else params[c(FALSE, problem$factors > 0), ]
+  if (end == "largest") any(subject != 0) else any(subject == 0) || min(grid) > 1e-2 * max(grid)
+}
