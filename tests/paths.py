@@ -162,6 +162,14 @@ def saved_others(s, folder):
             "params": choice.results.params, "select": points.select(**s.held).llf}
 
 
+def saved_draws(s, folder):
+    made = {"bootstrap": s.fit().bootstrap(4, seed=4, progress=False), "halves": s.fit().stability(4, progress=False)}
+    for name, result in made.items():
+        result.save(folder / name)
+    resamples, halves = (load(folder / name) for name in made)
+    return {"bse": resamples.bse, "selected": halves.selection_frequency, "effects": halves.threshold("effects")}
+
+
 def refitted_predictions(s):
     found = s.fit().refit().get_prediction(s.held["exog"], s.held["offset"])
     return {"mean": found.predicted_mean, "se": found.se_mean}
@@ -295,7 +303,8 @@ PATHS = {
     "cv by 1se": cv(rule="1se"),
     "cv by aic": cv(by="aic"), "cv by bic": cv(by="bic"),
     "refit": refit("nonrobust"), "refit by clusters": refit("cluster"), "bootstrap": bootstrap, "predict": predict,
-    "save and load": saved, "save and load others": saved_others, "predictions of a refit": refitted_predictions,
+    "save and load": saved, "save and load others": saved_others, "save and load draws": saved_draws,
+    "predictions of a refit": refitted_predictions,
     "stability": stability, "with_rows": with_rows, "calibration plot": calibration_plot,
     "feature path plot": path_plot,
     "coefficient map": coef_plot, "cv plot": cv_plot, "selection plot": selection_plot, "summary": summary,
@@ -306,7 +315,8 @@ for name, (make, which, metric) in OUTCOMES.items():
               f"cv of {name}": outcome_cv(make, which, metric), f"bootstrap of {name}": outcome_bootstrap(make, which),
               f"save and load {name}": outcome_saved(make, which)}
 R_PATHS = {"to_r": to_r}
-DRAWS = {path for path in (*PATHS, *R_PATHS) if path.startswith(("bootstrap", "stability", "selection", "to_r"))}
+RANDOM = ("bootstrap", "stability", "selection", "save and load draws", "to_r")
+DRAWS = {path for path in (*PATHS, *R_PATHS) if path.startswith(RANDOM)}
 NEW_ROWS = {"predict", "predictions of a refit", *(path for path in PATHS if path.endswith(tuple(OUTCOMES)))}
 
 
