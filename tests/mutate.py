@@ -93,9 +93,10 @@ def control(chosen, folder):
     said = build(folder)
     if said is not None:
         raise SystemExit(f"the core does not compile:\n{said}")
-    for tests in sorted({mutation.tests for mutation in chosen}):
-        if run_tests(folder, tests) != "survived":
-            raise SystemExit(f"without any mutation these tests fail: {' '.join(tests)}")
+    for file in sorted({mutation.tests[0] for mutation in chosen}):
+        words = " or ".join(sorted({f"({mutation.tests[2]})" for mutation in chosen if mutation.tests[0] == file}))
+        if run_tests(folder, (file, "-k", words)) != "survived":
+            raise SystemExit(f"without any mutation these tests of {file} fail: {words}")
 
 
 def tried(chosen):

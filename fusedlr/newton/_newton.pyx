@@ -11,6 +11,7 @@ from fusedlr.parallel import Cancelled, cancelled
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals()  # declared without "except": the exception stays pending until the core has returned
+    void *PyErr_Occurred()
 
 
 cdef extern from "core.hpp" namespace "fusedlr" nogil:
@@ -71,7 +72,8 @@ cdef cbool unwanted() noexcept:
 
 
 cdef int raise_pending() except -1:
-    if cancelled():
+    """Let the exception of a signal go on as it is: no code of Python may run while it is pending."""
+    if PyErr_Occurred() == NULL:
         raise Cancelled("the solve was stopped because its result is no longer wanted")
     return -1
 
