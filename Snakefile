@@ -39,7 +39,7 @@ localrules:
     groups,
     figure,
     claims,
-    scale,
+    cluster_hours,
     sensitivity,
     provenance,
     report,

@@ -75,6 +75,14 @@ def test_groups_and_resources_name_rules_and_resources_that_exist(name):
     assert {resource for _, resource in targets} | set(pairs(settings["default-resources"])) <= RESOURCES
 
 
+def test_rules_that_stay_on_the_first_machine_exist():
+    """Snakemake only mentions a name that it does not know, and sends the rule that was meant to the cluster."""
+    local = re.search(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
+    names = set(re.findall(r"\w+", local[1]))
+    assert "collect" in names
+    assert names - rules() == {"all"}
+
+
 def test_both_slurm_profiles_ask_for_the_same():
     """All but the cores of a group and the way to speak to Slurm."""
     seven, nine = profile("slurm7"), profile("slurm9")
