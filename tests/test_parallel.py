@@ -29,6 +29,19 @@ def test_values_come_in_the_order_of_the_items(n_jobs):
     assert values == [1.0 + np.sqrt(i) for i in range(7)]
 
 
+def test_values_that_are_ready_early_wait_for_their_turn_in_the_order():
+    last_is_done = threading.Event()
+
+    def work(item):
+        if item == 0:
+            assert last_is_done.wait(60)
+        if item == 4:
+            last_is_done.set()
+        return item
+
+    assert parallel.run(work, range(5), n_jobs=2) == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_a_worker_comes_back_as_it_is(n_jobs):
     with pytest.raises(ValueError, match="no square root of -4"):
