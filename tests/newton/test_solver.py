@@ -37,6 +37,7 @@ def fit(data, tasks, l1=0.0, l2=0.0, fusion=0.0, factors=None, tol=TOL):
     penalty = Penalty.from_values(l1, l2, fusion, data.n_features, factors)
     solution = solve_newton(Problem.build(data, tasks), penalty, tol=tol)
     assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(objective(data, solution.params, penalty, tasks), rel=1e-11)
     assert -1e-12 <= certify(Problem.build(data, tasks), solution.params, penalty).relative_gap <= 10 * tol
     return solution.params
 
