@@ -6,6 +6,8 @@
 #
 # The snakemake of .venv takes workflow/profiles/default unless another --profile is given: the other jobs go on when
 # one fails, and a run that was killed goes on where it was. Settings: workflow/config/config.yaml. Results: results/.
+import packaging.version  # min_version of Snakemake 7.32 takes for granted that somebody imported it
+
 from snakemake.utils import min_version
 
 min_version("7.21")
