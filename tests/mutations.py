@@ -219,4 +219,16 @@ MUTATIONS = [Mutation(*row) for row in (
      "if (sum > limit) return sum / weight;", core("prox", "random_graphs")),
     ("sweeps over rows forget their steps", "newton/row_model.hpp", "sum += x[i] * (r[i] + w[i] * z[i]);",
      "sum += x[i] * r[i];", core("solver", "gram_matrix_holds")),
+    # The compiled core: where sweeps stall, and many rows.
+    ("the interior's forces pull one way", "newton/interior.hpp", "downhill_[atom.v] += pull;",
+     "downhill_[atom.v] -= pull;", core("hard", "far_means or nearly_equal")),
+    ("the interior is never tried", "newton/interior.hpp", "return unknowns() <= MOST_UNKNOWNS && work <= MOST_WORK;",
+     "return false;", core("hard", "far_means or nearly_equal")),
+    ("a stall after the interior is called converged", "newton/newton_steps.hpp",
+     "return end == STALLED ? OUT_OF_STEPS : end;", "return end;", core("hard", "within_tol")),
+    ("the gap on the pattern forgets the penalty", "newton/gap.hpp", "wanted_[free_.of(i)[k]] += slopes[k];",
+     "wanted_[free_.of(i)[k]] += 0 * slopes[k];", core("hard", "different_sizes")),
+    ("curvature of the last strip of rows alone", "newton/gram_model.hpp",
+     "gram(k, c + i)[e + j] += total(sums[i][j]);", "gram(k, c + i)[e + j] = total(sums[i][j]);",
+     core("hard", "strips")),
 )]

@@ -51,3 +51,15 @@ def test_a_status_of_optimal_means_a_gap_within_tol():
         for tol in (1e-7, 1e-10, 1e-15):
             solution = solve_newton(Problem.build(data, tasks), penalty, tol=tol)
             assert (solution.status == "optimal") == (solution.gap <= tol)
+
+
+def test_many_rows_in_strips_take_the_same_steps():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 15))
+    Y = (rng.random((3000, 3)) < 1 / (1 + np.exp(-X[:, :3]))).astype(float)
+    penalty, found = Penalty.from_values(3, 1, 2, 15), []
+    for times in (1, 4):  # the same problem; beyond 4,096 rows the curvature is summed up in strips
+        data = Data.from_arrays(np.tile(X, (times, 1)), np.tile(Y, (times, 1)), np.full((3000 * times, 3), 1 / times))
+        found.append(solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, tol=1e-12))
+    assert found[0].iterations == found[1].iterations
+    np.testing.assert_allclose(found[0].params, found[1].params, atol=1e-8)
