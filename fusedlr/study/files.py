@@ -57,12 +57,16 @@ def read_table(path: str | Path) -> Any:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
-def read_scores(path: str | Path) -> Any:
-    """Scores, of which none is missing: every case has the same instances, sizes and models.
+def read_scores(path: str | Path, config: dict | None = None) -> Any:
+    """Scores, of which none is missing: every case has the same instances, sizes and models, and those of the config.
 
     A table that was cut short would otherwise give verdicts of its own.
     """
     scores = read_table(path)
+    for column, name in (("case", "cases"), ("size", "sizes"), ("model", "models")) if config else ():
+        lost = set(config[name]) - set(scores[column])
+        if lost:
+            raise ValueError(f"{path} has no rows of the {column} {sorted(lost)[0]!r}; delete it and run again")
     wanted = int(np.prod([scores[name].nunique() for name in ("case", "instance", "size", "model")]))
     if len(scores) != wanted:
         raise ValueError(f"{path} has {len(scores)} rows where its cases, instances, sizes and models make {wanted}; "

@@ -2,6 +2,7 @@
 
 import os
 import time
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -59,3 +60,15 @@ def test_scores_that_were_cut_short_are_refused(tmp_path, make_scores):
     with pytest.raises(ValueError, match="short.csv has 399 rows where its cases, instances, sizes and models make "
                        "400"):
         read_scores(tmp_path / "short.csv")
+
+
+@pytest.mark.parametrize("column, name", [("case", "cases"), ("size", "sizes"), ("model", "models")])
+def test_scores_that_lack_what_the_config_names_are_refused(tmp_path, column, name):
+    values = {"case": ["a", "b"], "size": [25, 50], "model": ["fused_l1", "elastic_net"]}
+    scores = pd.DataFrame(list(product(*values.values(), [1, 2])), columns=[*values, "instance"])
+    config = {"cases": values["case"], "sizes": values["size"], "models": values["model"]}
+    scores.to_csv(tmp_path / "whole.csv", index=False)
+    assert len(read_scores(tmp_path / "whole.csv", config)) == 16
+    scores[scores[column] != config[name][1]].to_csv(tmp_path / "short.csv", index=False)
+    with pytest.raises(ValueError, match=f"{column} {config[name][1]!r}"):
+        read_scores(tmp_path / "short.csv", config)

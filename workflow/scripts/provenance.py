@@ -14,6 +14,7 @@ parser.add_argument("--boosted", nargs="?", help="npz file of AdaBoost")
 args = parser.parse_args()
 
 boosted = str(read_arrays(args.boosted)["settings"]) if args.boosted else None
-found = provenance(json.loads(args.config), read_scores(args.scores), boosted)
+config = json.loads(args.config)
+found = provenance(config, read_scores(args.scores, config), boosted)
 with replacing(args.output) as temporary:
     temporary.write_text(json.dumps(found, indent=1) + "\n")
