@@ -137,6 +137,7 @@ BAD_PREDICT = {
 BAD_ORDERED = {
     "words without order": ((WORDS, None), ValueError, "levels is needed, lowest first.*'a'"),
     "a level left out": ((WORDS, ["a", "b"]), ValueError, "endog.*not in levels.*'c'"),
+    "a number left out": ((np.arange(len(WORDS)) % 3, [0, 1]), ValueError, r"endog.*not in levels, found \[2\]"),
     "a level never seen": ((WORDS, ["a", "b", "c", "d"]), ValueError, r"endog never takes the levels \['d'\].*leave"),
     "one level": ((np.ones(30), None), ValueError, "endog.*two ordered levels"),
     "two columns": ((Y, None), ValueError, r"endog.*one column.*\(30, 2\)"),

@@ -79,7 +79,7 @@ class Ordered:
         rank = column.map({level: k for k, level in enumerate(self.levels)}).astype(float)
         unknown = pd.unique(column[rank.isna() & column.notna()])
         if len(unknown):
-            raise ValueError(f"endog holds levels that are not in levels, found {list(unknown[:3])}; "
+            raise ValueError(f"endog holds levels that are not in levels, found {checks.shown(list(unknown[:3]))}; "
                              f"levels are {list(self.levels)}")
         return rank
 

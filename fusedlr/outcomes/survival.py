@@ -178,7 +178,7 @@ def _events(event, index):
         raise TypeError(f"{error}; code it as 1 where the event came and 0 elsewhere, as event == 'dead'") from None
     if array.ndim != 1:
         raise ValueError(f"event must be one column of 0 and 1, found shape {array.shape}")
-    unknown = [value for value in pd.unique(array) if value not in (0.0, 1.0)]
+    unknown = [value for value in pd.unique(array).tolist() if value not in (0.0, 1.0)]
     if unknown:
         raise ValueError("event must be 1 (or True) where the event came and 0 where the row was censored, found "
                          f"{unknown[:3]}; code it as event == ...")
