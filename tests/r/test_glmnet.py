@@ -119,8 +119,8 @@ def test_params_with_names_that_the_data_do_not_have_are_refused():
     result = model.fit(l1=1.0, l2=0.5, fusion=0.0)
     for params in (result.params, result.params[["high", "low"]]):
         with pytest.raises(TypeError, match="result.solution.params with model.data"):
-            glmnet.agreement(model.data, result.penalty, params)
-    assert glmnet.agreement(model.data, result.penalty, result.solution.params)["max_coef_difference"] < 1e-6
+            glmnet.agreement(model.data, result.penalty_by_row, params)
+    assert glmnet.agreement(model.data, result.penalty_by_row, result.solution.params)["max_coef_difference"] < 1e-6
 
 
 @pytest.mark.parametrize("seed, l1, l2", [(0, 1, 0.5), (1, 0.2, 0), (2, 3, 1), (3, 0.05, 0.01), (4, 1, 0), (5, 0, 1)])
