@@ -85,6 +85,7 @@ def awkward(kind, seed):
     return Data.from_arrays(X, Y, rng.uniform(0.5, 2, Y.shape), rng.normal(size=Y.shape)), rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fuse_intercepts", [True, False])
 @pytest.mark.parametrize("kind", ["ordinary", "a task without labels", "two tasks without labels",
                                   "a level absent in one task", "a feature that is always zero",

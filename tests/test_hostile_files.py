@@ -157,6 +157,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_with_a_hole_or_a_number_of_any_size_is_refused_or_can_be_used(saved, tmp_path, kind):

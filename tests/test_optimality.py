@@ -217,6 +217,7 @@ def enumerated_prox(c, l1, fusion, tasks):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("t", [3, 4, 5])
 def test_the_best_split_agrees_with_trying_every_pattern(name, t):
