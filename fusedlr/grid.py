@@ -66,7 +66,7 @@ def fit_points(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
         tied neighbours, counting the intercepts too).
     """
     points = np.asarray(points, dtype=float)
-    order, count = _solving_order(points), _Count(callback)
+    order, count = _solving_order(points), callback and _Count(callback)
     stripes = [order[part] for part in _stripes(problem, points[order])]
     parts = run(lambda stripe: NewtonSolver(problem).solve_points(points[stripe], tol, max_iter, count),
                 stripes, n_jobs, progress=False)
@@ -259,8 +259,6 @@ class _Count:
         self.callback, self.done, self.lock = callback, 0, threading.Lock()
 
     def __call__(self, _):
-        if self.callback is None:
-            return
         with self.lock:
             self.done += 1
             self.callback(self.done)

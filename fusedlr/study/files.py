@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-__all__ = ["read_arrays", "read_scores", "read_table", "replacing", "write_arrays", "write_table"]
+__all__ = ["lacking", "read_arrays", "read_scores", "read_table", "replacing", "write_arrays", "write_table"]
 
 
 @contextlib.contextmanager
@@ -57,16 +57,21 @@ def read_table(path: str | Path) -> Any:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
+def lacking(table: Any, wanted: dict[str, Iterable]) -> list[tuple]:
+    """Columns and values of which a table has no row, of those that are wanted."""
+    return [(column, value) for column, values in wanted.items() for value in values
+            if value not in set(table[column])]
+
+
 def read_scores(path: str | Path, config: dict | None = None) -> Any:
     """Scores, of which none is missing: every case has the same instances, sizes and models, and those of the config.
 
     A table that was cut short would otherwise give verdicts of its own.
     """
     scores = read_table(path)
-    for column, name in (("case", "cases"), ("size", "sizes"), ("model", "models")) if config else ():
-        lost = set(config[name]) - set(scores[column])
-        if lost:
-            raise ValueError(f"{path} has no rows of the {column} {sorted(lost)[0]!r}; delete it and run again")
+    wanted = {column: config[f"{column}s"] for column in ("case", "size", "model")} if config else {}
+    for column, value in lacking(scores, wanted):
+        raise ValueError(f"{path} has no rows of the {column} {value!r}; delete it and run again")
     wanted = int(np.prod([scores[name].nunique() for name in ("case", "instance", "size", "model")]))
     if len(scores) != wanted:
         raise ValueError(f"{path} has {len(scores)} rows where its cases, instances, sizes and models make {wanted}; "

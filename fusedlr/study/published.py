@@ -13,7 +13,7 @@ import numpy as np
 
 from fusedlr.study.claims import CLAIMS, NOT_JUDGED
 from fusedlr.study.contents import FIGURES, TABLES
-from fusedlr.study.files import read_scores, read_table
+from fusedlr.study.files import lacking, read_scores, read_table
 from fusedlr.study.models import MODELS
 from fusedlr.study.simulate import CASES, GROUPS
 from fusedlr.study.verdicts import SIZES
@@ -60,10 +60,9 @@ def shortcomings(results: Any) -> Any:
         return [f"{path} is missing" for path in absent]
     scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
     paper = [model.name for model in MODELS.values() if model.role]
-    found = [f"scores.csv has no {column} {value}" for column, wanted in (
-        ("case", CASES), ("size", SIZES), ("model", paper), ("instance", range(1, INSTANCES + 1)))
-        for value in wanted if value not in set(scores[column])]
-    found += [f"groups.csv has no case {case}" for case in GROUPS if case not in set(groups["case"])]
+    wanted = {"case": CASES, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
+    found = [f"{name}.csv has no {column} {value}" for name, table, values in (
+        ("scores", scores, wanted), ("groups", groups, {"case": GROUPS})) for column, value in lacking(table, values)]
     claims = read_table(results / "claims.csv")
     found += [f"claim {row['claim']} is {row['verdict']}" for row in claims.to_dict("records")
               if str(row["verdict"]).startswith(NOT_JUDGED)]
@@ -83,9 +82,9 @@ def publish(results: Any, target: Any) -> None:
     results, target : Path
     """
     results, target = Path(results), Path(target)
-    lacking = shortcomings(results)
-    if lacking:
-        raise ValueError("not published: " + "; ".join(lacking[:10]))
+    found = shortcomings(results)
+    if found:
+        raise ValueError("not published: " + "; ".join(found[:10]))
     fresh = target.with_name(f".{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     for path in [*_files(results), *filter(Path.is_file, [results / "report.pdf"])]:
