@@ -86,7 +86,7 @@ class Gap {
   void label_pattern() {
     free_.clear(tasks());
     for (int a = 0; a < data_.features; a++)
-      if (penalties_.is_free(a) || !is_zero(a)) penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+      if (penalties_.is_free(a) || at_.is_active(a)) penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
     wanted_.assign(free_.count, 0.0);
     ridge_.assign(free_.count, 0.0);
     std::vector<double> slopes(tasks());
@@ -100,11 +100,6 @@ class Gap {
           ridge_[free_.of(i)[k]] += penalties_.l2[a];
         }
     }
-  }
-
-  bool is_zero(int a) const {
-    const double *b = at_.params.row(a);
-    return std::all_of(b, b + tasks(), [](double x) { return x == 0; });
   }
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.

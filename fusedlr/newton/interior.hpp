@@ -148,7 +148,7 @@ class Interior {
 
   void set_matrix(double least) {
     system_.reset(unknowns());
-    if (weighted_.empty()) weighted_.resize(data_.features, data_.width);
+    if (weighted_.empty()) weighted_.resize(1, data_.width);
     for (int k = 0; k < tasks(); k++) add_curvature(k);
     for (int u = 0; u < unknowns(); u++) system_.row(u)[u] += penalties_.l2[u / tasks()] + least;
     for (const Atom &atom : atoms_) {
@@ -163,7 +163,7 @@ class Interior {
     const Vec *w = as_vec(at_.next.second.row(k));
     for (int a = 0; a < data_.features; a++) {
       const Vec *x = as_vec(data_.column(a));
-      Vec *to = as_vec(weighted_.row(a));
+      Vec *to = as_vec(weighted_.get());
       for (int i = 0; i < data_.vectors(); i++) to[i] = w[i] * x[i];
       for (int b = 0; b <= a; b++) {
         const Vec *y = as_vec(data_.column(b));
@@ -225,5 +225,5 @@ class Interior {
   std::vector<double> coefs_, downhill_, walk_;  // [feature][task]
   std::vector<Atom> atoms_;
   Cholesky system_;
-  Table weighted_;
+  Table weighted_;  // one column
 };

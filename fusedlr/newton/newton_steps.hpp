@@ -63,13 +63,6 @@ class NewtonSteps {
     return gap_of_.proves_finite(gram_is_near());
   }
 
-  bool is_active(int a) const {
-    const double *b = state.params.row(a);
-    for (int k = 0; k < tasks(); k++)
-      if (b[k] != 0) return true;
-    return false;
-  }
-
   // Down from the present point; where that comes to nothing, by an interior-point method to the neighbourhood of the
   // minimum and down from there.
   End descend(const Settings &settings) {
@@ -149,7 +142,7 @@ class NewtonSteps {
     moved_.clear();
     moves_.clear();
     for (int a = 0; a < data_.features; a++) {
-      if (!is_active(a)) continue;
+      if (!state.is_active(a)) continue;
       moved_.push_back(a);
       moves_.insert(moves_.end(), state.params.row(a), state.params.row(a) + tasks());
     }
@@ -289,7 +282,7 @@ class NewtonSteps {
       gram_.renew();
     }
     for (int a = 0; a < data_.features; a++)
-      if (!set_.has(a) && (a == 0 || is_active(a))) set_.add(a);
+      if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
     add_violators();
     const int most = loose ? std::max(2 * data_.rows, SMALL_GRAM) : data_.rows + data_.rows / 4;
     by_rows_ = set_.size() > std::min(most, gram_.largest());

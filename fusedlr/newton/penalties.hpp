@@ -88,7 +88,18 @@ struct State {
         gradient(data.tasks(), padded(data.features)),
         now(data.tasks(), data.width),
         next(data.tasks(), data.width),
-        change(data.tasks(), data.width) {}
+        change(data.tasks(), data.width),
+        tasks_(data.tasks()) {}
+
+  bool is_active(int a) const {
+    const double *b = params.row(a);
+    for (int k = 0; k < tasks_; k++)
+      if (b[k] != 0) return true;
+    return false;
+  }
+
+ private:
+  const int tasks_;
 };
 
 // Features of the quadratic model, and the position of each feature among them (or -1).

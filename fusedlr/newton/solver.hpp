@@ -114,7 +114,7 @@ class NewtonSolver final : public Solver {
   // Non-zero coefficients, and groups of tied neighbours (non-zero ones only, but for the intercept).
   void count_groups(int a, Report &report) const {
     const double *b = steps_.state.params.row(a);
-    if (a > 0 && !steps_.is_active(a)) return;
+    if (a > 0 && !steps_.state.is_active(a)) return;
     for (int k = 0; k < data_.tasks(); k++) report.nonzeros += a > 0 && b[k] != 0;
     report.groups += block_.count_groups(b, a == 0);
   }
