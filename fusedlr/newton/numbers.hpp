@@ -7,6 +7,7 @@ class Table {
  public:
   Table() = default;
   Table(std::size_t rows, std::size_t width) { resize(rows, width); }
+  Table(Table &&other) { swap(other); }
   Table(const Table &) = delete;
   Table &operator=(const Table &) = delete;
   ~Table() { release(); }

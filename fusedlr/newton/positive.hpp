@@ -1,18 +1,22 @@
 // Systems of equations with a positive definite matrix, in the namespace of one instruction set (see solver.hpp).
 
-// Cholesky factorisation. Unknowns that depend on those before them, up to rounding, are left at zero.
+// Cholesky factorisation. Unknowns that depend on those before them, up to rounding, are left at zero. Rows are those of
+// an upper triangle; what stands left of a diagonal is never read.
 class Cholesky {
  public:
-  // Room for an upper triangle of m rows, all zero.
+  // Room for m unknowns, all entries zero.
   void reset(int m) {
+    if (entries_.size() == static_cast<std::size_t>(m) * padded(m) && size_ == m)
+      entries_.clear();
+    else
+      entries_.resize(m, padded(m));
     size_ = m;
-    entries_.assign(static_cast<std::size_t>(m) * m, 0.0);
   }
   int size() const { return size_; }
-  double *row(int i) { return &entries_[static_cast<std::size_t>(i) * size_]; }
-  const double *row(int i) const { return &entries_[static_cast<std::size_t>(i) * size_]; }
+  double *row(int i) const { return entries_.row(i); }
 
-  // Four pivots at a time are taken into all rows below: the matrix is read and written a quarter as often.
+  // Four pivots at a time are taken into all rows below, two rows at a time: the matrix is read and written a quarter
+  // as often, and the pivots half as often.
   void factorise() {
     std::vector<double> least(size_);
     for (int j = 0; j < size_; j++) least[j] = DEPENDENT * row(j)[j];
@@ -22,7 +26,9 @@ class Cholesky {
         for (int p = from; p < j; p++) subtract(row(p)[j], row(p), j, row(j));
         make_pivot(j, least[j]);
       }
-      for (int i = end; i < size_ && end == from + PIVOTS; i++) subtract_four(from, i);
+      int i = end;
+      for (; i + 2 <= size_; i += 2) subtract_pivots<2>(from, i);
+      if (i < size_) subtract_pivots<1>(from, i);
     }
   }
 
@@ -32,12 +38,7 @@ class Cholesky {
       b[j] /= pivot[j];
       for (int q = j + 1; q < size_; q++) b[q] -= pivot[q] * b[j];
     }
-    for (int j = size_ - 1; j >= 0; j--) {
-      const double *pivot = row(j);
-      double sum = b[j];
-      for (int q = j + 1; q < size_; q++) sum -= pivot[q] * b[q];
-      b[j] = sum / pivot[j];
-    }
+    for (int j = size_ - 1; j >= 0; j--) b[j] = (b[j] - product(row(j), b, j + 1)) / row(j)[j];
   }
 
  private:
@@ -60,18 +61,34 @@ class Cholesky {
       for (int q = from; q < size_; q++) to[q] -= by * pivot[q];
   }
 
-  // Takes four pivots from row i, right of its diagonal.
-  void subtract_four(int first, int i) {
-    const double *__restrict a = row(first), *__restrict b = row(first + 1);
-    const double *__restrict c = row(first + 2), *__restrict d = row(first + 3);
-    const double x = a[i], y = b[i], z = c[i], w = d[i];
-    double *__restrict to = row(i);
-    if (x != 0 || y != 0 || z != 0 || w != 0)
-      for (int q = i; q < size_; q++) to[q] -= (x * a[q] + y * b[q]) + (z * c[q] + w * d[q]);
+  // Takes four pivots from R rows, from the vector on that holds the first of their diagonals.
+  template <int R>
+  void subtract_pivots(int first, int i) {
+    const Vec *a = as_vec(row(first)), *b = as_vec(row(first + 1)), *c = as_vec(row(first + 2)),
+              *d = as_vec(row(first + 3));
+    Vec *to[R];
+    double by[R][PIVOTS];
+    for (int r = 0; r < R; r++) {
+      to[r] = as_vec(row(i + r));
+      for (int p = 0; p < PIVOTS; p++) by[r][p] = row(first + p)[i + r];
+    }
+    for (int v = i / LANES; v < padded(size_) / LANES; v++)
+      for (int r = 0; r < R; r++)
+        to[r][v] -= (a[v] * by[r][0] + b[v] * by[r][1]) + (c[v] * by[r][2] + d[v] * by[r][3]);
+  }
+
+  // In four sums, which need not wait for each other.
+  double product(const double *x, const double *y, int from) const {
+    double sums[4] = {0, 0, 0, 0};
+    int q = from;
+    for (; q + 4 <= size_; q += 4)
+      for (int j = 0; j < 4; j++) sums[j] += x[q + j] * y[q + j];
+    for (; q < size_; q++) sums[0] += x[q] * y[q];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
   int size_ = 0;
-  std::vector<double> entries_;
+  Table entries_;
 };
 
 // Coefficients that move together: one unknown for each group of tied tasks of a feature, labelled 0 to count - 1; -1
