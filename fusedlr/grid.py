@@ -205,8 +205,7 @@ def warn_edge(grid: Grid, chosen: int, stacklevel: int = 3) -> None:
             for end in [_end(grid.table[name].to_numpy(), chosen)] if end and _goes_on(grid, chosen, name, end)]
     if ends:
         warnings.warn(f"the chosen point lies at an end of the grid, {' and '.join(ends)}: a better one may lie "
-                      "beyond; "
-                      "give a longer list of that penalty", GridEdgeWarning, stacklevel=stacklevel)
+                      "beyond; give a longer list of that penalty", GridEdgeWarning, stacklevel=stacklevel)
 
 
 def _end(values, chosen):

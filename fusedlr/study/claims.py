@@ -85,8 +85,7 @@ CLAIMS = [
           f"More than half of the chosen l2 are at most {verdicts.VERY_LOW_L2:g}. Reproduced: whichever way ties of "
           f"the validation error are broken; partly: for some ways.", verdicts.low_l2),
     Claim(7, "Parameter recovery: (i) and (ii) nearly overlap in the sparse correlated cases; the elastic net is "
-          "farther from "
-             "the true zeros, particularly in f and g with at least 200 rows and h with at least 100.",
+          "farther from the true zeros, particularly in f and g with at least 200 rows and h with at least 100.",
           f"Overlap: medians of (i) and (ii) differ by at most {verdicts.OVERLAP:g} interquartile ranges in 80 % of "
           f"the comparisons (g, h; every size; both distances). Farther: significantly so in each of the 7 named "
           f"cells. Reproduced: both; partly: overlap, or more than half of the cells.", verdicts.recovery),

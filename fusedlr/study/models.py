@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 __all__ = ["FUSION", "L1", "L2", "MODELS", "READINGS", "Model", "Reading", "as_read", "fitted", "foreign", "linear",
-           "points",
-           "slices"]
+           "points", "slices"]
 
 L1 = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 L2 = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)

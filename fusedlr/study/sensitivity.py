@@ -60,8 +60,7 @@ def summarise(scores: pd.DataFrame, readings: pd.DataFrame | None = None, claims
         rows.append(_drawn_row("0.4 is the standard deviation of the noise, or its variance", scores, noise))
     if copying is not None:
         rows.append(_drawn_row("correlated cases draw [k/2, m/2] and copy, or draw [k, m] and copy the first half",
-                               scores,
-                               copying))
+                               scores, copying))
     if separable is not None:
         rows += _separable_rows(scores, separable)
     if boosted is not None:
@@ -72,8 +71,8 @@ def summarise(scores: pd.DataFrame, readings: pd.DataFrame | None = None, claims
 def _tie_break_row(scores):
     shares = tie_breaks(scores)
     ours, *others = shares.items()
-    return _row("tie-break of the choice", "6", scores, f"{ours[1]:.0%} of l2 at most {VERY_LOW_L2:g} (ties: "
-                f"{ours[0]})",
+    return _row("tie-break of the choice", "6", scores,
+                f"{ours[1]:.0%} of l2 at most {VERY_LOW_L2:g} (ties: {ours[0]})",
                 "; ".join(f"{share:.0%} (ties: {name})" for name, share in others))
 
 
@@ -99,8 +98,7 @@ def _distances_row(scores, claims, verdicts):
     ours, otherwise = (table.set_index("claim")["numbers"].get(7, "")
                        for table in (claims, verdicts[verdicts["reading"] == name]))
     return _row("distances over all four tasks together, or of each task and then averaged", _numbers(verdicts, name),
-                scores,
-                ours, f"{otherwise}. {_changes(claims, verdicts, name)}")
+                scores, ours, f"{otherwise}. {_changes(claims, verdicts, name)}")
 
 
 def _numbers(verdicts, name):
