@@ -86,7 +86,8 @@ class Gap {
   void label_pattern() {
     free_.clear(tasks());
     for (int a = 0; a < data_.features; a++)
-      if (penalties_.is_free(a) || at_.is_active(a)) penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+      if (penalties_.is_free(a) || at_.is_active(a))
+        penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
     wanted_.assign(free_.count, 0.0);
     ridge_.assign(free_.count, 0.0);
     std::vector<double> slopes(tasks());
