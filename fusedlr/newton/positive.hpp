@@ -1,7 +1,7 @@
 // Systems of equations with a positive definite matrix, in the namespace of one instruction set (see solver.hpp).
 
-// Cholesky factorisation. Unknowns that depend on those before them, up to rounding, are left at zero. Rows are those of
-// an upper triangle; what stands left of a diagonal is never read.
+// Cholesky factorisation. Unknowns that depend on those before them, up to rounding, are left at zero. Rows are those
+// of an upper triangle; what stands left of a diagonal is never read.
 class Cholesky {
  public:
   // Room for m unknowns, all entries zero.
