@@ -57,7 +57,7 @@ def read_table(path: str | Path) -> Any:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
-def lacking(table: Any, wanted: dict[str, Iterable]) -> list[tuple]:
+def lacking(table: Any, wanted: Mapping[str, Iterable]) -> list[tuple]:
     """Columns and values of which a table has no row, of those that are wanted."""
     return [(column, value) for column, values in wanted.items() for value in values
             if value not in set(table[column])]
@@ -72,8 +72,8 @@ def read_scores(path: str | Path, config: dict | None = None) -> Any:
     wanted = {column: config[f"{column}s"] for column in ("case", "size", "model")} if config else {}
     for column, value in lacking(scores, wanted):
         raise ValueError(f"{path} has no rows of the {column} {value!r}; delete it and run again")
-    wanted = int(np.prod([scores[name].nunique() for name in ("case", "instance", "size", "model")]))
-    if len(scores) != wanted:
-        raise ValueError(f"{path} has {len(scores)} rows where its cases, instances, sizes and models make {wanted}; "
+    rows = int(np.prod([scores[name].nunique() for name in ("case", "instance", "size", "model")]))
+    if len(scores) != rows:
+        raise ValueError(f"{path} has {len(scores)} rows where its cases, instances, sizes and models make {rows}; "
                          "delete it and run again")
     return scores

@@ -61,8 +61,8 @@ def shortcomings(results: Any) -> Any:
     scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
     paper = [model.name for model in MODELS.values() if model.role]
     wanted = {"case": CASES, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
-    found = [f"{name}.csv has no {column} {value}" for name, table, values in (
-        ("scores", scores, wanted), ("groups", groups, {"case": GROUPS})) for column, value in lacking(table, values)]
+    found = [f"scores.csv has no {column} {value}" for column, value in lacking(scores, wanted)]
+    found += [f"groups.csv has no case {case}" for _, case in lacking(groups, {"case": GROUPS})]
     claims = read_table(results / "claims.csv")
     found += [f"claim {row['claim']} is {row['verdict']}" for row in claims.to_dict("records")
               if str(row["verdict"]).startswith(NOT_JUDGED)]
