@@ -6,7 +6,7 @@ class Cholesky {
  public:
   // Room for m unknowns, all entries zero.
   void reset(int m) {
-    if (entries_.size() == static_cast<std::size_t>(m) * padded(m) && size_ == m)
+    if (size_ == m)
       entries_.clear();
     else
       entries_.resize(m, padded(m));
