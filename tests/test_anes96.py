@@ -20,6 +20,7 @@ def test_the_code_prints_what_the_page_shows(walk):
     check_printed(PAGE.read_text(encoding="utf-8"), walk[0])
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_page_is_drawn_and_stored(walk):
     check_figures(PAGE, walk[1], 5)
 

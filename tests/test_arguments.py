@@ -285,6 +285,7 @@ def complaint(argument, call):
     return "taken"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_wrong_argument_is_refused_by_name(name, in_a_folder):

@@ -273,6 +273,7 @@ def refusal_and_memory(path):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_known_arrays_that_unpack_to_gigabytes_are_refused_before_memory_is_taken(saved, tmp_path):
     """Each header agrees with the size of its member, and all but that of signs agree: 300 MB each, in a small file."""
     members = {f"{name}.npy": zeros((12_500_000, 3)) for name in ("X", "offset", "weights")}

@@ -108,6 +108,7 @@ def test_source_distribution_holds_every_module(sdist):
     assert modules <= sdist
 
 
+@pytest.mark.slow
 def test_source_distribution_holds_no_build_product_and_no_half_of_the_tests(sdist):
     assert not [name for name in sdist if name.endswith((".so", ".pyc", "_newton.cpp"))]
     assert not [name for name in sdist if name.startswith("tests")]

@@ -130,6 +130,7 @@ def for_cuts(tasks):
     return TaskGraph([(j, k, w) for (j, k), w in zip(tasks.edges, tasks.weights)] + idle, tasks.n_tasks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[:-2])
 def test_small_trees_and_cycles_against_brute_force(kind):
     rng = np.random.default_rng(30)
@@ -139,6 +140,7 @@ def test_small_trees_and_cycles_against_brute_force(kind):
         assert agrees(tasks, *block), (tasks, block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_and_cycles_against_cuts(kind):
     rng = np.random.default_rng(31)

@@ -38,12 +38,17 @@ def test_a_preview_is_compared_on_its_own_rows(scores):
     assert compare_scores(preview, others) == "none of the 400 rows is among the published ones\n"
 
 
+@pytest.fixture(scope="module")
+def judged(scores, groups, timing):
+    return claims.judge(scores, timing, groups, resamples=0)
+
+
 @pytest.fixture
-def results(tmp_path, scores, groups, timing):
+def results(tmp_path, scores, groups, judged):
     """A folder that looks like a whole run."""
     folder = tmp_path / "results"
     tables = {**{name: pd.DataFrame({"x": [1]}) for name in TABLES}, "scores": scores, "groups": groups,
-              "claims": claims.judge(scores, timing, groups, resamples=0)}
+              "claims": judged}
     for name, table in tables.items():
         write_table(folder / f"{name}.csv", table)
     for name in FIGURES:

@@ -23,6 +23,7 @@ from fusedlr.study.report import for_print, render
 from fusedlr.study.sensitivity import summarise
 
 matplotlib.use("Agg")
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = (ROOT / "paper/report.html").read_text(encoding="utf-8")
@@ -164,7 +165,6 @@ def test_one_model_alone_has_a_report(tmp_path, make_scores, fill, model):
     assert not re.search(r"\bnan\b", page)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not all(map(shutil.which, ("pandoc", "pdflatex", "pdftotext"))),
                     reason="needs pandoc, LaTeX and poppler")
 def test_no_printed_page_is_empty(tmp_path, make_scores, fill):
