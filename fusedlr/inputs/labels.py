@@ -98,6 +98,9 @@ def _label_array(endog):
             endog = np.array(endog, dtype=object)
         except ValueError as error:
             raise ValueError(f"endog must be rectangular, with one label for each row and task: {error}") from None
+    if endog.dtype.names:
+        raise TypeError("endog must have one label for each row and task; found records with the fields "
+                        f"{list(endog.dtype.names)}; use pd.DataFrame(endog)")
     if endog.dtype == object and any(isinstance(value, (list, tuple, np.ndarray)) for value in endog.ravel()):
         raise ValueError("endog must be rectangular, with one label for each row and task; found rows of different "
                          "lengths; use NaN or None where a label is not observed")
