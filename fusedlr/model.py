@@ -372,7 +372,7 @@ class FusedLogit(Described):
 
         Notes
         -----
-        Points with exactly equal scores are told apart as in ``Grid.select``. A fold in which
+        Points with equal scores are told apart as in ``Grid.select``. A fold in which
         a task has lost one of its labels, or all, is fitted and scored like any other.
         """
         warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)

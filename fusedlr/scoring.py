@@ -15,6 +15,7 @@ __all__ = ["METRICS", "Metric", "PENALTIES", "choose", "one_standard_error", "va
            "validation_logloss"]
 
 PENALTIES = ("l1", "l2", "fusion")
+EQUAL = 1e-9  # of a score: what differs by less is the same
 
 # Cells held at once, rows by tasks by points: 64 MB of floats.
 _CELLS = 8_000_000
@@ -106,10 +107,11 @@ METRICS = {
 def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> int:
     """Position of the best point of a grid.
 
-    The lowest cost wins. Points that are exactly equal in it are told apart by the
-    tie-breaker, and points equal in both by their penalties: the larger l1, then the
-    larger l2, then the larger fusion, so that of two equally good fits the more
-    penalized one is taken.
+    The lowest cost wins. Points that are equal in it are told apart by the tie-breaker,
+    and points equal in both by their penalties: the larger l1, then the larger l2, then
+    the larger fusion, so that of two equally good fits the more penalized one is taken.
+    Equal means to nine digits: two points may have one and the same fit, whose scores
+    differ by what the solver left open.
 
     Parameters
     ----------
@@ -161,7 +163,8 @@ def _lowest(score, positions):
     values = np.asarray(score(positions) if callable(score) else np.asarray(score)[positions], dtype=float)
     if np.isnan(values).all():
         raise ValueError("no point has a score: no label of endog is observed in the held-out rows")
-    return positions[values == np.nanmin(values)]
+    least = np.nanmin(values)
+    return positions[values <= least + EQUAL * abs(least)]
 
 
 def _mean_score(score, params, Y, X, offset, weights):

@@ -82,6 +82,9 @@ TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
     ([0.1, 0.1, 0.1, 0.1], [1, 1, 1, 1], 3),
     ([0.1, 0.1, 0.2, 0.2], [1, 1, 1, 1], 1),
     ([np.nan, 0.5, 0.5, 0.6], [0, 1, 1, 1], 2),
+    ([0.1, 0.1, 0.1, 0.1], [0.3, 0.3, 0.3, 0.3 + 1e-12], 3),
+    ([0.1, 0.1, 0.1, 0.1], [0.3, 0.3, 0.3, 0.3 + 1e-8], 2),
+    ([0.1, 0.1 + 1e-12, 0.2, 0.2], [1, 1, 1, 1], 1),
 ])
 def test_the_lowest_cost_wins_then_the_tie_breaker_then_the_larger_penalties(cost, tie_breaker, best):
     assert scoring.choose(TABLE, cost, tie_breaker) == best

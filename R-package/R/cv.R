@@ -79,9 +79,16 @@ mean_and_error <- function(scores, measure) {
   list(mean = mean, error = sqrt(spread / max(length(share) - 1L, 1L)))
 }
 
-# Lowest mean; equal ones are told apart by the other measure, then by the larger l1, l2, fusion.
+# Lowest mean; equal ones (to nine digits: two points may have one fit) are told apart by the other measure, then by the
+# larger l1, l2, fusion.
 best_point <- function(table, other) {
-  order(table$cvm, other, -table$l1, -table$l2, -table$fusion)[1L]
+  left <- lowest(other, lowest(table$cvm, seq_len(nrow(table))))
+  left[order(-table$l1[left], -table$l2[left], -table$fusion[left])[1L]]
+}
+
+lowest <- function(score, positions) {
+  least <- min(score[positions])
+  positions[score[positions] <= least + 1e-9 * abs(least)]
 }
 
 # Of the points within one standard error of the best whose penalties are each at least the best's, the one with the
