@@ -11,13 +11,13 @@ class Gap {
       : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. The Gram
-  // matrices may stand in for the present curvature if the caller says so.
+  // matrices, of old curvature or not, may stand in for the present one if the caller says so.
   double operator()(double objective, double target, bool by_gram) {
     rounding_.assign(data_.features, 0.0);
     if (!penalties_.has_free_features()) return bound(objective, at_.gradient, 0);
     label_free_rows();
     double correction;
-    if (least_gap() > target || !project(by_gram, correction)) return objective;
+    if (least_gap(by_gram && gram_covers_free_rows()) > target || !project(by_gram, correction)) return objective;
     return bound(objective, projected_, correction);
   }
 
@@ -104,11 +104,11 @@ class Gap {
   }
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
-  double least_gap() const {
+  double least_gap(bool by_gram) const {
     const std::vector<double> slope = imbalance(at_.gradient);
     std::vector<double> curvature(free_.count, 1e-300);
     for_all_free([&](int a, int k, int g) {
-      if (slope[g] != 0) curvature[g] += curvature_between(k, a, a);
+      if (slope[g] != 0) curvature[g] += by_gram ? gram_.diagonal(set_.place[a], k) : curvature_between(k, a, a);
     });
     double most = 0;
     for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / curvature[g]);
@@ -245,17 +245,23 @@ class Gap {
   }
 
   bool apply(const std::vector<double> &z, const Table &weights, double &correction) {
+    steps_.assign(free_.labels.size(), 0.0);
+    for (std::size_t i = 0; i < steps_.size(); i++)
+      if (free_.labels[i] >= 0) steps_[i] = z[free_.labels[i]];
     at_.change.clear();
-    for_all_free([&](int a, int k, int g) {
-      if (z[g] != 0) add_scaled(data_.width, z[g], data_.column(a), at_.change.row(k));
-    });
-    correction = 0;
-    for (std::size_t i = 0; i < weights.size(); i++) {
-      const double by = weights[i] * at_.change[i], curvature = at_.now.second[i];
-      if (!(std::fabs(by) <= 0.5 * curvature)) return false;
-      if (by != 0) correction += 2 * by * by / curvature;
-      at_.next.first[i] = at_.now.first[i] + by;
+    data_.add_features(free_.features, steps_, at_.change);
+    Vec cost{};
+    Bits outside{};
+    for (std::size_t i = 0; i < weights.size() / LANES; i++) {
+      const Vec by = as_vec(weights.get())[i] * as_vec(at_.change.get())[i];
+      const Vec curvature = as_vec(at_.now.second.get())[i];
+      outside |= ~((by > 0.0 ? by : -by) <= 0.5 * curvature);
+      cost += by != 0.0 ? 2.0 * by * by / curvature : Vec{};
+      as_vec(at_.next.first.get())[i] = as_vec(at_.now.first.get())[i] + by;
     }
+    for (int lane = 0; lane < LANES; lane++)
+      if (outside[lane]) return false;
+    correction = total(cost);
     if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
     data_.gradient(at_.next.first, projected_);
     return true;
@@ -271,5 +277,6 @@ class Gap {
   std::vector<double> wanted_, ridge_, load_;  // by group
   std::vector<double> rounding_;               // by feature; 0 where slopes need not be forgiven anything
   NormalEquations equations_;
+  std::vector<double> steps_;                  // of the free features in each task
   Table projected_;  // gradient at the corrected residuals
 };

@@ -14,9 +14,12 @@ class GramModel {
   double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
 
   void forget() { size_ = 0; }
+  bool is_precise() const { return precise_; }
 
-  // Takes the curvature of the present point for matrices to come.
-  void renew() {
+  // Takes the curvature of the present point for matrices to come. In single precision these take half the time, and
+  // are nearer than old curvature ever is; what they make slow or impossible must be tried again with precise ones.
+  void renew(bool precise) {
+    precise_ = precise;
     size_ = 0;
     if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
     weights_.copy(at_.now.second);
@@ -125,14 +128,24 @@ class GramModel {
   void weigh_and_multiply(int k, int m) {
     for (int from = 0; from < data_.vectors(); from += STRIP / LANES) {
       const int count = std::min(STRIP / LANES, data_.vectors() - from);
-      weigh(k, m, from, count);
-      int c = size_;
-      for (; c + 6 <= m; c += 6) gram_rows<3, 2>(k, c, from, count);
-      for (; c + 3 <= m; c += 3) gram_rows<3, 1>(k, c, from, count);
-      for (; c < m; c++) gram_rows<1, 1>(k, c, from, count);
+      if (size_ == 0 && !precise_) {
+        weigh_in_singles(k, m, from, count);
+        multiply<Singles>(k, m, from, (count + 1) / 2);
+      } else {
+        weigh(k, m, from, count);
+        multiply<Vec>(k, m, from, count);
+      }
     }
     for (int c = size_; c < m && data_.vectors() > STRIP / LANES; c++)
       for (int e = 0; e < c; e++) gram(k, e)[c] = gram(k, c)[e];
+  }
+
+  template <class Numbers>
+  void multiply(int k, int m, int from, int count) {
+    int c = size_;
+    for (; c + 6 <= m; c += 6) gram_rows<3, 2, Numbers>(k, c, from, count);
+    for (; c + 3 <= m; c += 3) gram_rows<3, 1, Numbers>(k, c, from, count);
+    for (; c < m; c++) gram_rows<1, 1, Numbers>(k, c, from, count);
   }
 
   void weigh(int k, int m, int from, int count) {
@@ -150,38 +163,64 @@ class GramModel {
       right_[c] = scratch ? weighted_.row(c) : data_.column(set_.members[c]) + static_cast<std::size_t>(from) * LANES;
   }
 
-  template <int R, int Times>
+  void weigh_in_singles(int k, int m, int from, int count) {
+    const std::size_t width = (std::min(STRIP, data_.width) + 2 * PAD - 1) / (2 * PAD) * (2 * PAD);
+    if (singles_.size() < stride_ * width) singles_.resize(stride_, width);
+    const Vec *w = as_vec(weights_.row(k)) + from;
+    Vec *by = as_vec(weight_.get());
+    for (int i = 0; i < count; i++) by[i] = root(w[i]);
+    for (int c = 0; c < m; c++) {
+      const Vec *x = as_vec(data_.column(set_.members[c])) + from;
+      HalfSingles *to = reinterpret_cast<HalfSingles *>(singles_.row(c));
+      for (int i = 0; i < count; i++) to[i] = __builtin_convertvector(by[i] * x[i], HalfSingles);
+      if (count % 2 == 1) to[count] = HalfSingles{};
+    }
+  }
+
+  // Factors of the products that are in the c-th row or column.
+  void left(int c, const Vec *&x) const { x = as_vec(weighted_.row(c)); }
+  void right(int c, const Vec *&x) const { x = as_vec(right_[c]); }
+  void left(int c, const Singles *&x) const { x = reinterpret_cast<const Singles *>(singles_.row(c)); }
+  void right(int c, const Singles *&x) const { left(c, x); }
+
+  template <int R, int Times, class Numbers>
   void gram_rows(int k, int c, int from, int count) {
     const int last = c + R * Times;
     int e = 0;
     for (; e + 4 <= last; e += 4)
-      for (int j = 0; j < Times; j++) gram_tile<R, 4>(k, c + R * j, e, from > 0, count);
+      for (int j = 0; j < Times; j++) gram_tile<R, 4, Numbers>(k, c + R * j, e, from > 0, count);
     for (; e < last; e++)
-      for (int j = 0; j < Times; j++) gram_tile<R, 1>(k, c + R * j, e, from > 0, count);
+      for (int j = 0; j < Times; j++) gram_tile<R, 1, Numbers>(k, c + R * j, e, from > 0, count);
   }
 
   // R x C products of a weighted column and another, written on both sides of the diagonal; those of later strips are
   // added below it.
-  template <int R, int C>
+  template <int R, int C, class Numbers>
   void gram_tile(int k, int c, int e, bool add, int count) {
-    const Vec *x[C], *w[R];
-    for (int j = 0; j < C; j++) x[j] = as_vec(right_[e + j]);
-    for (int i = 0; i < R; i++) w[i] = as_vec(weighted_.row(c + i));
-    Vec sums[R][C];
+    const Numbers *x[C], *w[R];
+    for (int j = 0; j < C; j++) right(e + j, x[j]);
+    for (int i = 0; i < R; i++) left(c + i, w[i]);
+    Numbers sums[R][C];
     for (int j = 0; j < C; j++)
       for (int i = 0; i < R; i++) sums[i][j] = w[i][0] * x[j][0];
     for (int v = 1; v < count; v++)
       for (int j = 0; j < C; j++) {
-        const Vec xj = x[j][v];
+        const Numbers xj = x[j][v];
         for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
       }
-    for (int i = 0; i < R; i++)
+    for (int i = 0; i < R; i++) {
+      double found[C];
+      if constexpr (C == 4)
+        totals(folded(sums[i][0]), folded(sums[i][1]), folded(sums[i][2]), folded(sums[i][3]), found);
+      else
+        for (int j = 0; j < C; j++) found[j] = total(folded(sums[i][j]));
       for (int j = 0; j < C; j++) {
         if (add)
-          gram(k, c + i)[e + j] += total(sums[i][j]);
+          gram(k, c + i)[e + j] += found[j];
         else
-          gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = total(sums[i][j]);
+          gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = found[j];
       }
+    }
   }
 
   const Data<T> &data_;
@@ -189,7 +228,9 @@ class GramModel {
   const WorkingSet &set_;
   int stride_ = 0, size_ = 0;
   std::vector<double> growth_;  // of the curvature of each task since the matrices were made
+  bool precise_ = true;
   Table gram_, weights_, slope_, weighted_, weight_;
+  TableOf<float> singles_;
   std::vector<const double *> right_;  // second factors of the products
   std::vector<double> diagonal_;
 };

@@ -104,7 +104,7 @@ class NewtonSteps {
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      gap = gap_of_(objective, settings.tolerance * scale(), gram_is_near()) / scale();
+      gap = gap_of_(objective, settings.tolerance * scale(), !by_rows_ && gram_.size() > 0) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
@@ -274,12 +274,12 @@ class NewtonSteps {
 
   // ---------------------------------------------------------------- the quadratic model
 
-  // The features of the next quadratic model; true if its curvature is that of the present point.
+  // The features of the next quadratic model; true if its curvature is just that of the present point.
   bool choose_features(bool force) {
     const bool fresh = force || gram_.size() == 0 || gram_.drift() > drift_limit();
     if (fresh) {
       set_.clear();
-      gram_.renew();
+      gram_.renew(force || loose);
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
@@ -292,7 +292,7 @@ class NewtonSteps {
     } else {
       gram_.prepare(least_curvature());
     }
-    return fresh || by_rows_;
+    return (fresh && gram_.is_precise()) || by_rows_;
   }
 
   // How far the curvature may move before Gram matrices are made anew. That costs n / 2 products for each entry; sweeps
@@ -303,7 +303,7 @@ class NewtonSteps {
   bool gram_is_near() { return !by_rows_ && gram_.size() > 0 && gram_.drift() <= drift_limit(); }
 
   // Keeps blocks with no curvature at all where they are.
-  double least_curvature() const { return 1e-12 * (1 + null_loss_) / tasks(); }
+  double least_curvature() const { return 1e-12 * (null_loss_ > 0 ? null_loss_ : 1.0) / tasks(); }
 
   // Zero features whose slopes cannot be balanced; of very many, those that miss by most.
   void add_violators() {

@@ -1,35 +1,36 @@
-// Arrays of doubles for vectors, in the namespace of one instruction set (see solver.hpp).
+// Arrays of numbers for vectors, in the namespace of one instruction set (see solver.hpp).
 
 inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
 
-// A table of doubles aligned for vectors, zero at first. PAD more follow the last row.
-class Table {
+// A table of numbers aligned for vectors, zero at first. PAD more follow the last row.
+template <class Number>
+class TableOf {
  public:
-  Table() = default;
-  Table(std::size_t rows, std::size_t width) { resize(rows, width); }
-  Table(Table &&other) { swap(other); }
-  Table(const Table &) = delete;
-  Table &operator=(const Table &) = delete;
-  ~Table() { release(); }
+  TableOf() = default;
+  TableOf(std::size_t rows, std::size_t width) { resize(rows, width); }
+  TableOf(TableOf &&other) { swap(other); }
+  TableOf(const TableOf &) = delete;
+  TableOf &operator=(const TableOf &) = delete;
+  ~TableOf() { release(); }
 
   void resize(std::size_t rows, std::size_t width) {
     release();
     width_ = width;
     size_ = rows * width;
-    data_ = static_cast<double *>(::operator new((size_ + PAD) * sizeof(double), std::align_val_t(64)));
-    std::fill(data_, data_ + size_ + PAD, 0.0);
+    data_ = static_cast<Number *>(::operator new((size_ + PAD) * sizeof(Number), std::align_val_t(64)));
+    std::fill(data_, data_ + size_ + PAD, Number(0));
   }
-  void swap(Table &other) {
+  void swap(TableOf &other) {
     std::swap(data_, other.data_);
     std::swap(width_, other.width_);
     std::swap(size_, other.size_);
   }
-  void copy(const Table &other) { std::copy(other.data_, other.data_ + size_, data_); }
-  void clear() { std::fill(data_, data_ + size_, 0.0); }
+  void copy(const TableOf &other) { std::copy(other.data_, other.data_ + size_, data_); }
+  void clear() { std::fill(data_, data_ + size_, Number(0)); }
 
-  double *row(std::size_t i) const { return data_ + i * width_; }
-  double *get() const { return data_; }
-  double &operator[](std::size_t i) const { return data_[i]; }
+  Number *row(std::size_t i) const { return data_ + i * width_; }
+  Number *get() const { return data_; }
+  Number &operator[](std::size_t i) const { return data_[i]; }
   std::size_t size() const { return size_; }
   bool empty() const { return data_ == nullptr; }
 
@@ -38,9 +39,11 @@ class Table {
     if (data_) ::operator delete(data_, std::align_val_t(64));
     data_ = nullptr;
   }
-  double *data_ = nullptr;
+  Number *data_ = nullptr;
   std::size_t width_ = 0, size_ = 0;
 };
+
+using Table = TableOf<double>;
 
 // Loss at a linear predictor with its first and second derivatives, all [task][row].
 struct Slopes {

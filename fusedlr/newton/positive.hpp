@@ -187,20 +187,21 @@ class NormalEquations {
     systems_.resize(sizes_.size());
   }
 
+  // Places grow with the features: what is added stands on the diagonal and right of it.
   template <class Entry>
   void add_task(const Groups &groups, int k, Cholesky &system, const Entry &entry) {
-    for (std::size_t i = 0; i < groups.size(); i++) {
-      if (groups.of(i)[k] < 0) continue;
-      const int u = place_[groups.of(i)[k]];
-      for (std::size_t j = 0; j <= i; j++) {
-        if (groups.of(j)[k] < 0) continue;
-        const int v = place_[groups.of(j)[k]];
-        system.row(std::min(u, v))[std::max(u, v)] += entry(k, i, j);
-      }
+    members_.clear();
+    for (std::size_t i = 0; i < groups.size(); i++)
+      if (groups.of(i)[k] >= 0) members_.push_back({i, place_[groups.of(i)[k]]});
+    for (std::size_t from = 0; from < members_.size(); from++) {
+      double *to = system.row(members_[from].second);
+      for (std::size_t i = from; i < members_.size(); i++)
+        to[members_[i].second] += entry(k, members_[from].first, members_[i].first);
     }
   }
 
   std::vector<Cholesky> systems_;
   std::vector<int> sizes_, system_, place_, system_of_task_;
   std::vector<double> right_;
+  std::vector<std::pair<std::size_t, int>> members_;  // features with an unknown in one task, and its place
 };

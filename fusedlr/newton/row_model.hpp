@@ -40,10 +40,10 @@ class RowModel {
   // The loss of the model, up to a constant, is a sum over rows.
   void add_loss(int, const double *, const Table &, double &) const {}
   double loss(const Table &change) const {
-    double value = 0;
-    for (std::size_t i = 0; i < change.size(); i++)
-      value += change[i] * (at_.now.first[i] + 0.5 * at_.now.second[i] * change[i]);
-    return value;
+    const Vec *by = as_vec(change.get()), *first = as_vec(at_.now.first.get()), *second = as_vec(at_.now.second.get());
+    Vec value{};
+    for (std::size_t i = 0; i < change.size() / LANES; i++) value += by[i] * (first[i] + 0.5 * second[i] * by[i]);
+    return total(value);
   }
 
   double reply(int k, int c, const Table &change) const {

@@ -77,15 +77,17 @@ class SeparableRule {
   }
 
   double sum_of_squares(int a, int k) const {
-    const double *x = data_.column(a), *w = data_.weights.row(k);
-    double weight = 0, mean = 0, about_zero = 0, about_mean = 0;
-    for (int i = 0; i < data_.rows; i++) {
-      weight += w[i];
-      mean += w[i] * x[i];
-      about_zero += w[i] * x[i] * x[i];
+    const Vec *x = as_vec(data_.column(a)), *w = as_vec(data_.weights.row(k));
+    Vec weights{}, sums{}, squares{};
+    for (int i = 0; i < data_.vectors(); i++) {
+      weights += w[i];
+      sums += w[i] * x[i];
+      squares += w[i] * x[i] * x[i];
     }
-    mean /= weight > 0 ? weight : 1.0;
-    for (int i = 0; i < data_.rows; i++) about_mean += w[i] * (x[i] - mean) * (x[i] - mean);
+    const double weight = total(weights), mean = total(sums) / (weight > 0 ? weight : 1.0), about_zero = total(squares);
+    squares = Vec{};
+    for (int i = 0; i < data_.vectors(); i++) squares += w[i] * (x[i] - mean) * (x[i] - mean);
+    const double about_mean = total(squares);
     return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 

@@ -70,3 +70,19 @@ def test_many_rows_in_strips_take_the_same_steps():
         found.append(solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, tol=1e-12))
     assert found[0].iterations == found[1].iterations
     np.testing.assert_allclose(found[0].params, found[1].params, atol=1e-8)
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-12, 1e30, 1e60])
+def test_weights_of_any_size_give_the_same_fit(size):
+    """Beyond 1e38 they overflow in single precision, in which curvature is tried first."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 8))
+    Y = (X[:, :3] + rng.normal(size=(80, 3)) > 0).astype(float)
+    problem, same = (Problem.build(Data.from_arrays(X, Y, np.full((80, 3), weight)), TaskGraph.chain(3))
+                     for weight in (1.0, size))
+    expected = solve_newton(problem, Penalty.from_values(1, 0.1, 0.5, 8), tol=1e-12)
+    penalty = Penalty.from_values(size, 0.1 * size, 0.5 * size, 8)
+    found = solve_newton(same, penalty, tol=1e-12)
+    assert found.status == "optimal"
+    assert certify(same, found.params, penalty).relative_gap < 1e-11
+    np.testing.assert_allclose(found.params, expected.params, atol=1e-6)
