@@ -87,7 +87,7 @@ def path(name: str, value: Any) -> str:
 
 def whole(name: str, value: Any, least: int, most: int | None = None, way_out: str = "") -> int:
     """A whole number within bounds; 5.0 is one, because R has no other."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not _is_whole(value):
+    if not _is_whole(value):
         raise TypeError(f"{name} must be a whole number, found {shown(value)}{way_out and '; ' + way_out}")
     if int(value) < least or (most is not None and int(value) > most):
         rule = f"at least {least}" if most is None else f"from {least} to {most}"
@@ -178,7 +178,9 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _is_whole(value: Real) -> bool:
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return False
     return isinstance(value, Integral) or float(value).is_integer()
 
 

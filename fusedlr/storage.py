@@ -78,9 +78,10 @@ def write(path: str | os.PathLike, kind: str, page: dict, arrays: dict[str, np.n
     text = json.dumps(page, default=_plain).encode()
     target = Path(os.path.realpath(checks.path("path", path)))
     beside = target.with_name(f".fusedlr-{secrets.token_hex(8)}")
+    parts: dict[str, Any] = {"page": np.frombuffer(text, dtype=np.uint8), **arrays}
     with _opened(beside, _permissions(target)) as file:
         try:
-            np.savez_compressed(file, page=np.frombuffer(text, dtype=np.uint8), **arrays)
+            np.savez_compressed(file, **parts)
             os.replace(beside, target)
         except BaseException:
             os.unlink(beside)

@@ -38,7 +38,7 @@ def _alike(X: np.ndarray) -> list[tuple[int, int]]:
     scaled, up to the sign; those that do are then compared entry by entry.
     """
     n = X.shape[0]
-    probe = np.random.default_rng(0).standard_normal(n)
+    probe = np.random.default_rng(0).standard_normal((n,))
     centre = X.mean(axis=0)
     size = np.sqrt(np.maximum(np.einsum("ij,ij->j", X, X) / n - centre**2, 0.0))
     varies = np.flatnonzero(size > _ROUNDING * np.abs(centre))

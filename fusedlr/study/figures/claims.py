@@ -143,8 +143,8 @@ def claim5_figure(table: pd.DataFrame) -> Any:
     ax = axes[0, 0]
     ax.axhspan(-SLIGHT_GAIN, SLIGHT_GAIN, color=YELLOW, alpha=0.2, linewidth=0)
     ax.axhline(0, color="0.4", linewidth=0.8)
-    looks = {"whole grid": {"color": AGREES, "markerfacecolor": AGREES},
-             "without the corner": {"color": AGREES, "markerfacecolor": "white"}}
+    looks: dict[str, dict[str, Any]] = {"whole grid": {"color": AGREES, "markerfacecolor": AGREES},
+                                        "without the corner": {"color": AGREES, "markerfacecolor": "white"}}
     for shift, (grid, look) in zip((-0.12, 0.12), looks.items()):
         rows = table[table["grid"] == grid]
         interval(ax, [cases.index(case) + shift for case in rows["case"]], rows, fmt="o", **look)
@@ -168,7 +168,7 @@ def claim6_figure(table: pd.DataFrame) -> Any:
     ax = axes[0, 0]
     handles = []
     for case, rows in table.groupby("case"):
-        look = {"color": CASE_COLORS[case], "linestyle": "--" if CASES[case].sparse else "-"}
+        look: dict[str, Any] = {"color": CASE_COLORS[case], "linestyle": "--" if CASES[case].sparse else "-"}
         ax.plot(range(len(rows)), rows["share"], marker=".", **look)
         handles.append(Line2D([], [], label=f"{case} {CASES[case].title}", **look))
     ax.axhline(0.5, color="0.3", linewidth=0.8)
