@@ -10,14 +10,14 @@ class Gap {
   Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, const GramModel<T> &gram, const WorkingSet &set)
       : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
 
-  // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. The Gram
-  // matrices, of old curvature or not, may stand in for the present one if the caller says so.
-  double operator()(double objective, double target, bool by_gram) {
+  // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. Gram
+  // matrices, of old curvature or not, stand in for the present one where there are any.
+  double operator()(double objective, double target) {
     rounding_.assign(data_.features, 0.0);
     if (!penalties_.has_free_features()) return bound(objective, at_.gradient, 0);
     label_free_rows();
     double correction;
-    if (least_gap(by_gram && gram_covers_free_rows()) > target || !project(by_gram, correction)) return objective;
+    if (least_gap(gram_covers_free_rows()) > target || !project(true, correction)) return objective;
     return bound(objective, projected_, correction);
   }
 
@@ -277,6 +277,6 @@ class Gap {
   std::vector<double> wanted_, ridge_, load_;  // by group
   std::vector<double> rounding_;               // by feature; 0 where slopes need not be forgiven anything
   NormalEquations equations_;
-  std::vector<double> steps_;                  // of the free features in each task
-  Table projected_;  // gradient at the corrected residuals
+  std::vector<double> steps_;  // of the free features in each task
+  Table projected_;            // gradient at the corrected residuals
 };

@@ -119,7 +119,9 @@ class GramModel {
     stride_ = padded(std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD);
     gram_.resize(static_cast<std::size_t>(data_.tasks()) * stride_, stride_);
     slope_.resize(data_.tasks(), stride_);
-    weighted_.resize(stride_, std::min(STRIP, data_.width));
+    const int width = std::min(STRIP, data_.width);
+    weighted_.resize(stride_, width);
+    singles_.resize(stride_, (width + PAD) / (2 * PAD) * (2 * PAD));  // whole vectors of twice as many numbers
     size_ = 0;
   }
 
@@ -128,17 +130,18 @@ class GramModel {
   void weigh_and_multiply(int k, int m) {
     for (int from = 0; from < data_.vectors(); from += STRIP / LANES) {
       const int count = std::min(STRIP / LANES, data_.vectors() - from);
-      if (size_ == 0 && !precise_) {
-        weigh_in_singles(k, m, from, count);
+      weigh(k, m, from, count);
+      if (in_singles())
         multiply<Singles>(k, m, from, (count + 1) / 2);
-      } else {
-        weigh(k, m, from, count);
+      else
         multiply<Vec>(k, m, from, count);
-      }
     }
     for (int c = size_; c < m && data_.vectors() > STRIP / LANES; c++)
       for (int e = 0; e < c; e++) gram(k, e)[c] = gram(k, c)[e];
   }
+
+  // What is added to matrices that are there is always in double precision.
+  bool in_singles() const { return size_ == 0 && !precise_; }
 
   template <class Numbers>
   void multiply(int k, int m, int from, int count) {
@@ -155,26 +158,18 @@ class GramModel {
     for (int i = 0; i < count; i++) by[i] = scratch ? root(w[i]) : w[i];
     for (int c = size_; c < m; c++) {
       const Vec *x = as_vec(data_.column(set_.members[c])) + from;
-      Vec *to = as_vec(weighted_.row(c));
-      for (int i = 0; i < count; i++) to[i] = by[i] * x[i];
+      if (in_singles()) {
+        HalfSingles *to = reinterpret_cast<HalfSingles *>(singles_.row(c));
+        for (int i = 0; i < count; i++) to[i] = __builtin_convertvector(by[i] * x[i], HalfSingles);
+        if (count % 2 == 1) to[count] = HalfSingles{};
+      } else {
+        Vec *to = as_vec(weighted_.row(c));
+        for (int i = 0; i < count; i++) to[i] = by[i] * x[i];
+      }
     }
     right_.resize(m);
     for (int c = 0; c < m; c++)
       right_[c] = scratch ? weighted_.row(c) : data_.column(set_.members[c]) + static_cast<std::size_t>(from) * LANES;
-  }
-
-  void weigh_in_singles(int k, int m, int from, int count) {
-    const std::size_t width = (std::min(STRIP, data_.width) + 2 * PAD - 1) / (2 * PAD) * (2 * PAD);
-    if (singles_.size() < stride_ * width) singles_.resize(stride_, width);
-    const Vec *w = as_vec(weights_.row(k)) + from;
-    Vec *by = as_vec(weight_.get());
-    for (int i = 0; i < count; i++) by[i] = root(w[i]);
-    for (int c = 0; c < m; c++) {
-      const Vec *x = as_vec(data_.column(set_.members[c])) + from;
-      HalfSingles *to = reinterpret_cast<HalfSingles *>(singles_.row(c));
-      for (int i = 0; i < count; i++) to[i] = __builtin_convertvector(by[i] * x[i], HalfSingles);
-      if (count % 2 == 1) to[count] = HalfSingles{};
-    }
   }
 
   // Factors of the products that are in the c-th row or column.

@@ -104,7 +104,7 @@ class NewtonSteps {
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      gap = gap_of_(objective, settings.tolerance * scale(), !by_rows_ && gram_.size() > 0) / scale();
+      gap = gap_of_(objective, settings.tolerance * scale()) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
