@@ -7,16 +7,35 @@
 template <int T>
 class Gap {
  public:
-  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, const GramModel<T> &gram, const WorkingSet &set)
+  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, GramModel<T> &gram, const WorkingSet &set)
       : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
 
-  // Where the gap cannot come below `target`, it may be left at the objective itself, which bounds it too. Gram
-  // matrices, of old curvature or not, stand in for the present one where there are any.
-  double operator()(double objective, double target) {
+  // Where the gap cannot come below `target`, it may be left at something larger, such as the objective itself.
+  //
+  // The residuals at hand give a gap that falls with their error, while the distance to the optimum falls with its
+  // square: where rows have no ridge to speak of (`loose`) or none at all, those residuals do better to which a Newton
+  // step on the present zeros and ties would lead. Gram matrices, of old curvature or not, stand in for the present
+  // one.
+  double operator()(double objective, double target, bool loose) {
     rounding_.assign(data_.features, 0.0);
-    if (!penalties_.has_free_features()) return bound(objective, at_.gradient, 0);
-    label_free_rows();
+    const bool free = penalties_.has_free_features();
+    const double plain = free ? objective : bound(objective, at_.gradient, 0);
+    if (plain <= target || !(loose || penalties_.has_features_without_ridge())) return plain;
     double correction;
+    if (label_pattern_in_set()) {
+      if (least_gap(true) > (loose ? target : HOPEFUL * target)) return plain;
+      const NormalEquations &equations = gram_.equations(in_set_, ridge_);
+      const std::vector<double> slopes = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+      std::vector<double> step = slopes;
+      equations.solve(step);
+      double gain = 0;
+      for (int g = 0; g < free_.count; g++) gain += 0.25 * slopes[g] * step[g];
+      if (gain > target) return plain;
+      if (loose ? balance(equations, true, step, correction) : balance_once(step, correction))
+        return std::min(plain, bound(objective, projected_, correction));
+    }
+    if (!free) return plain;
+    label_free_rows();
     if (least_gap(gram_covers_free_rows()) > target || !project(true, correction)) return objective;
     return bound(objective, projected_, correction);
   }
@@ -27,7 +46,6 @@ class Gap {
     label_pattern();
     double correction;
     if (free_.count > MOST_UNKNOWNS || !project(false, correction)) return objective;
-    for_all_free([this](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load_[g]); });
     return std::min(objective, bound(objective, projected_, correction));
   }
 
@@ -58,6 +76,7 @@ class Gap {
   static constexpr double ROUNDING = 1e-14;  // likewise, of a sum in the order of the rows
   static constexpr int MOST_ROUNDS = 6;
   static constexpr int MOST_UNKNOWNS = 600;  // of a system for a smaller gap
+  static constexpr double HOPEFUL = 0.01;    // of a target: what single steps may gain for equations to be worth while
 
   int tasks() const { return data_.tasks(); }
 
@@ -88,6 +107,31 @@ class Gap {
     for (int a = 0; a < data_.features; a++)
       if (penalties_.is_free(a) || at_.is_active(a))
         penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+    weigh_pattern();
+  }
+
+  // The same in the order of the working set, also as in_set_; false if its Gram matrices do not hold all that is
+  // needed, or the equations would take long.
+  bool label_pattern_in_set() {
+    if (set_.size() == 0 || gram_.size() < set_.size()) return false;
+    for (int a = 0; a < data_.features; a++)
+      if (!set_.has(a) && (penalties_.is_free(a) || at_.is_active(a))) return false;
+    free_.clear(tasks());
+    in_set_.clear(tasks());
+    for (int c = 0; c < set_.size(); c++) {
+      const int a = set_.members[c];
+      if (a > 0 && penalties_.l1[a] > 0 && !at_.is_active(a)) continue;
+      penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+      in_set_.features.push_back(c);
+    }
+    in_set_.labels = free_.labels;
+    in_set_.count = free_.count;
+    if (!gram_.is_quick(in_set_)) return false;
+    weigh_pattern();
+    return true;
+  }
+
+  void weigh_pattern() {
     wanted_.assign(free_.count, 0.0);
     ridge_.assign(free_.count, 0.0);
     std::vector<double> slopes(tasks());
@@ -105,13 +149,13 @@ class Gap {
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
   double least_gap(bool by_gram) const {
-    const std::vector<double> slope = imbalance(at_.gradient);
-    std::vector<double> curvature(free_.count, 1e-300);
+    const std::vector<double> slope = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+    std::vector<double> curvature = ridge_;
     for_all_free([&](int a, int k, int g) {
       if (slope[g] != 0) curvature[g] += by_gram ? gram_.diagonal(set_.place[a], k) : curvature_between(k, a, a);
     });
     double most = 0;
-    for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / curvature[g]);
+    for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / (curvature[g] + 1e-300));
     return most;
   }
 
@@ -178,24 +222,43 @@ class Gap {
   }
 
   // Corrects the residuals by multiples of the curvature so that the slopes of all groups sum to what they must, and
-  // puts their gradient into projected_; again while a nearly singular system leaves more than rounding. False if the
-  // correction leaves the dual domain, or the slopes miss: however small, a coefficient may make much of them.
+  // puts their gradient into projected_. False if the correction leaves the dual domain, or the slopes miss: however
+  // small, a coefficient may make much of them.
   bool project(bool by_gram, double &correction) {
     by_gram = by_gram && gram_covers_free_rows();
-    const Table &weights = by_gram ? gram_.weights() : at_.now.second;
     factorise(by_gram);
-    std::vector<double> sum(free_.count, 0.0), z = misses(at_.gradient, sum);
+    std::vector<double> step = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+    equations_.solve(step);
+    return balance(equations_, by_gram, step, correction);
+  }
+
+  // The same from the first solution of the equations on. The present curvature, with which corrections are smallest,
+  // comes first, and then the one that the equations are of, with which nothing is left but rounding: of nearly
+  // singular equations even that may be too much.
+  bool balance(const NormalEquations &equations, bool by_gram, std::vector<double> step, double &correction) {
+    std::vector<double> sum(free_.count, 0.0);
     load_ = loads();
+    at_.next.first.copy(at_.now.first);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-      equations_.solve(z);
-      for (std::size_t g = 0; g < z.size(); g++) sum[g] += z[g];
-      if (!apply(sum, weights, correction)) return false;
-      z = misses(projected_, sum);
-      bool balanced = true;
-      for (std::size_t g = 0; g < z.size(); g++) balanced &= ridge_[g] > 0 || std::fabs(z[g]) <= BALANCED * load_[g];
-      if (balanced) return true;
+      if (round > 0) equations.solve(step);
+      for (std::size_t g = 0; g < step.size(); g++) sum[g] += step[g];
+      correct(step, by_gram && round > 0);
+      step = misses(projected_, sum);
+      bool balanced = !by_gram || round > 0;
+      for (std::size_t g = 0; g < step.size(); g++)
+        balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * load_[g];
+      if (!balanced) continue;
+      for_all_free([this](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load_[g]); });
+      return is_inside(correction);
     }
     return false;
+  }
+
+  // The same without regard to rounding, for rows whose penalties can carry it.
+  bool balance_once(const std::vector<double> &step, double &correction) {
+    at_.next.first.copy(at_.now.first);
+    correct(step, true);
+    return is_inside(correction);
   }
 
   // What is missing in the sums of slopes once the coefficients of the groups have moved by `step`.
@@ -222,12 +285,14 @@ class Gap {
 
   void factorise(bool by_gram) {
     if (by_gram)
-      equations_.factorise(free_, ridge_, [this](int k, std::size_t i, std::size_t j) {
-        return gram_.gram(k, set_.place[free_.features[i]])[set_.place[free_.features[j]]];
+      equations_.factorise(free_, ridge_, [this](int k, std::size_t i) {
+        return [this, k, c = set_.place[free_.features[i]]](std::size_t j) {
+          return gram_.entry(k, c, set_.place[free_.features[j]]);
+        };
       });
     else
-      equations_.factorise(free_, ridge_, [this](int k, std::size_t i, std::size_t j) {
-        return curvature_between(k, free_.features[i], free_.features[j]);
+      equations_.factorise(free_, ridge_, [this](int k, std::size_t i) {
+        return [this, k, a = free_.features[i]](std::size_t j) { return curvature_between(k, a, free_.features[j]); };
       });
   }
 
@@ -244,26 +309,37 @@ class Gap {
     return total(sum);
   }
 
-  bool apply(const std::vector<double> &z, const Table &weights, double &correction) {
+  // Corrects the residuals in next by the present curvature, or that of the Gram matrices, times a step of the groups.
+  void correct(const std::vector<double> &step, bool by_gram) {
     steps_.assign(free_.labels.size(), 0.0);
     for (std::size_t i = 0; i < steps_.size(); i++)
-      if (free_.labels[i] >= 0) steps_[i] = z[free_.labels[i]];
+      if (free_.labels[i] >= 0) steps_[i] = step[free_.labels[i]];
     at_.change.clear();
     data_.add_features(free_.features, steps_, at_.change);
+    for (int k = 0; k < tasks(); k++) {
+      const Vec *weight = as_vec((by_gram ? gram_.weights() : at_.now.second).row(k));
+      const Vec *change = as_vec(at_.change.row(k));
+      const double growth = by_gram ? gram_.growth(k) : 1.0;
+      Vec *to = as_vec(at_.next.first.row(k));
+      for (int i = 0; i < data_.vectors(); i++) to[i] += growth * weight[i] * change[i];
+    }
+    if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
+    data_.gradient(at_.next.first, projected_);
+  }
+
+  // Whether the corrected residuals are well within the dual domain, and what the correction costs.
+  bool is_inside(double &correction) const {
     Vec cost{};
     Bits outside{};
-    for (std::size_t i = 0; i < weights.size() / LANES; i++) {
-      const Vec by = as_vec(weights.get())[i] * as_vec(at_.change.get())[i];
+    for (std::size_t i = 0; i < at_.next.first.size() / LANES; i++) {
+      const Vec by = as_vec(at_.next.first.get())[i] - as_vec(at_.now.first.get())[i];
       const Vec curvature = as_vec(at_.now.second.get())[i];
       outside |= ~((by > 0.0 ? by : -by) <= 0.5 * curvature);
       cost += by != 0.0 ? 2.0 * by * by / curvature : Vec{};
-      as_vec(at_.next.first.get())[i] = as_vec(at_.now.first.get())[i] + by;
     }
     for (int lane = 0; lane < LANES; lane++)
       if (outside[lane]) return false;
     correction = total(cost);
-    if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
-    data_.gradient(at_.next.first, projected_);
     return true;
   }
 
@@ -271,9 +347,10 @@ class Gap {
   const Penalties<T> &penalties_;
   Block<T> &block_;
   State<T> &at_;
-  const GramModel<T> &gram_;
+  GramModel<T> &gram_;
   const WorkingSet &set_;
-  Groups free_;  // coefficients whose slopes must sum to something
+  Groups free_;    // coefficients whose slopes must sum to something
+  Groups in_set_;  // the same, by places in the working set
   std::vector<double> wanted_, ridge_, load_;  // by group
   std::vector<double> rounding_;               // by feature; 0 where slopes need not be forgiven anything
   NormalEquations equations_;

@@ -6,7 +6,7 @@ class GramModel {
   static constexpr bool direct = true;  // has the entries that a system of equations needs
 
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set)
-      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), weight_(1, std::min(STRIP, data.width)) {}
+      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0) {}
 
   // Four matrices of 2,000 features take 128 MB; more tasks get smaller ones.
   int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
@@ -21,6 +21,7 @@ class GramModel {
   void renew(bool precise) {
     precise_ = precise;
     size_ = 0;
+    known_ = false;
     if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
     weights_.copy(at_.now.second);
     std::fill(growth_.begin(), growth_.end(), 1.0);
@@ -39,9 +40,13 @@ class GramModel {
         sum_then += then[i];
       }
       const double task_sum = total(sum_now) + 1e-300;
-      growth_[k] = task_sum / (total(sum_then) + 1e-300);
+      const double growth = task_sum / (total(sum_then) + 1e-300);
+      if (std::fabs(growth / growth_[k] - 1) > SAME_GROWTH) {
+        growth_[k] = growth;
+        known_ = false;
+      }
       for (int i = 0; i < data_.vectors(); i++) {
-        const Vec difference = now[i] - then[i] * growth_[k];
+        const Vec difference = now[i] - then[i] * growth;
         by += difference > 0.0 ? difference : -difference;
       }
       moved += total(by);
@@ -53,10 +58,15 @@ class GramModel {
 
   // Makes what is missing for the working set. `least` is added to curvatures, see NewtonSteps.
   void prepare(double least) {
+    least_ = least;
     const int m = set_.size();
     if (m + PAD > stride_) grow(m);
-    if (size_ < m)
-      for (int k = 0; k < data_.tasks(); k++) weigh_and_multiply(k, m);
+    if (size_ == 0 && precise_)
+      make<Vec>(m, doubles_);
+    else if (size_ == 0)
+      make<Singles>(m, singles_);
+    else if (size_ < m)
+      for (int k = 0; k < data_.tasks(); k++) extend(k, m);
     size_ = m;
     diagonal_.resize(static_cast<std::size_t>(m) * data_.tasks());
     std::size_t i = 0;
@@ -108,109 +118,167 @@ class GramModel {
 
   // ---------------------------------------------------------------- the matrices themselves
 
+  // What the equations over groups cost in sweeps, and whether that is a hundred at most or some milliseconds anyway.
+  double passes_of_equations(const Groups &groups) const {
+    const double unknowns = NormalEquations::largest(groups);
+    return unknowns * unknowns * unknowns / (3.0 * data_.tasks() * set_.size() * set_.size());
+  }
+  bool is_quick(const Groups &groups) const {
+    return groups.count <= SMALL_SYSTEM || passes_of_equations(groups) <= 100;
+  }
+
+  // The equations of the model over groups of coefficients (of features in the working set), kept while they are those
+  // of the last call.
+  const NormalEquations &equations(const Groups &groups, const std::vector<double> &ridge) {
+    if (known_ && groups == groups_ && ridge == ridge_) return equations_;
+    groups_ = groups;
+    ridge_ = ridge;
+    known_ = true;
+    std::vector<double> added = ridge;
+    for (const int g : groups.labels)
+      if (g >= 0) added[g] += least_;
+    equations_.factorise(groups, added, [this](int k, std::size_t i) {
+      return [growth = growth_[k], row = gram(k, groups_.features[i]), features = groups_.features.data()](
+                 std::size_t j) { return growth * row[features[j]]; };
+    });
+    return equations_;
+  }
+
   double entry(int k, int c, int e) const { return growth_[k] * gram(k, c)[e]; }
   double *gram(int k, int c) const { return gram_.row(static_cast<std::size_t>(k) * stride_ + c); }
   const Table &weights() const { return weights_; }
+  double growth(int k) const { return growth_[k]; }
 
  private:
-  static constexpr int STRIP = 4096;  // rows at a time: weighted columns stay small and in cache
+  static constexpr int SMALL_SYSTEM = 500;     // unknowns
+  static constexpr double SAME_GROWTH = 0.01;  // not worth new equations
+  static constexpr int STRIP = 128, LONG_STRIP = 4096;  // rows at a time: what is made of them stays in cache
 
   void grow(int m) {
-    stride_ = padded(std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD);
+    stride_ = std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD;
+    stride_ = (stride_ + 2 * PAD - 1) / (2 * PAD) * (2 * PAD);  // whole vectors of singles too
     gram_.resize(static_cast<std::size_t>(data_.tasks()) * stride_, stride_);
     slope_.resize(data_.tasks(), stride_);
-    const int width = std::min(STRIP, data_.width);
-    weighted_.resize(stride_, width);
-    singles_.resize(stride_, (width + PAD) / (2 * PAD) * (2 * PAD));  // whole vectors of twice as many numbers
+    weighted_.resize(stride_, std::min(LONG_STRIP, data_.width));
     size_ = 0;
   }
 
-  // Rows size_..m of the Gram matrix of one task, a strip of the data after the other. From scratch, both factors carry
-  // the roots of the weights, which halves the memory that must stay in cache; else the new one carries the weights.
-  void weigh_and_multiply(int k, int m) {
-    for (int from = 0; from < data_.vectors(); from += STRIP / LANES) {
-      const int count = std::min(STRIP / LANES, data_.vectors() - from);
-      weigh(k, m, from, count);
-      if (in_singles())
-        multiply<Singles>(k, m, from, (count + 1) / 2);
-      else
-        multiply<Vec>(k, m, from, count);
+  // Some rows of the data, row by row, and the same times the weights of a task.
+  template <class Number>
+  struct Strip {
+    TableOf<Number> plain, weighted;
+    int from = 0, count = 0;
+  };
+
+  // Matrices from scratch, a strip after the other: products of columns are summed in vectors with their neighbours.
+  template <class Numbers, class Number>
+  void make(int m, Strip<Number> &strip) {
+    if (strip.plain.width() != static_cast<std::size_t>(stride_)) {
+      strip.plain.resize(STRIP, stride_);
+      strip.weighted.resize(STRIP, stride_);
     }
-    for (int c = size_; c < m && data_.vectors() > STRIP / LANES; c++)
+    for (strip.from = 0; strip.from < data_.rows; strip.from += STRIP) {
+      strip.count = std::min(STRIP, data_.rows - strip.from);
+      for (int c = 0; c < m; c++) {
+        const double *x = data_.column(set_.members[c]) + strip.from;
+        for (int i = 0; i < strip.count; i++) strip.plain.row(i)[c] = static_cast<Number>(x[i]);
+      }
+      for (int k = 0; k < data_.tasks(); k++) add_strip<Numbers>(k, m, strip);
+    }
+    for (int k = 0; k < data_.tasks(); k++)
+      for (int c = 0; c < m; c++)
+        for (int e = c + 1; e < m; e++) gram(k, e)[c] = gram(k, c)[e];
+  }
+
+  // Weights are divided by the largest, because singles end at 1e38. What is left of the diagonal is not made yet.
+  template <class Numbers, class Number>
+  void add_strip(int k, int m, Strip<Number> &strip) {
+    constexpr int lanes = lanes_of<Numbers>;
+    const int vectors = (m + lanes - 1) / lanes;
+    const double *weights = weights_.row(k), largest = *std::max_element(weights, weights + data_.rows);
+    const double unit = precise_ || largest == 0 ? 1.0 : largest;
+    for (int i = 0; i < strip.count; i++) {
+      const Number by = static_cast<Number>(weights[strip.from + i] / unit);
+      const Numbers *x = reinterpret_cast<const Numbers *>(strip.plain.row(i));
+      Numbers *to = reinterpret_cast<Numbers *>(strip.weighted.row(i));
+      for (int v = 0; v < vectors; v++) to[v] = x[v] * by;
+    }
+    for (int c = 0; c < m; c += TILE_ROWS) {
+      const int first = c / lanes;
+      take_threes(vectors - first, [&](auto count, int from) {
+        add_tile<decltype(count)::value, Numbers>(k, c, (first + from) * lanes, unit, strip);
+      });
+    }
+  }
+
+  template <int V, class Numbers, class Number>
+  void add_tile(int k, int c, int e, double unit, const Strip<Number> &strip) {
+    Numbers sums[TILE_ROWS][V];
+    multiply_tile<V>(strip.weighted.get() + c, strip.plain.get() + e, stride_, strip.count, sums);
+    for (int r = 0; r < TILE_ROWS; r++)
+      for (int v = 0; v < V; v++)
+        store(sums[r][v], unit, gram(k, c + r) + e + v * lanes_of<Numbers>, strip.from > 0);
+  }
+
+  static void store(const Vec &sum, double unit, double *to, bool add) {
+    Vec &out = *as_vec(to);
+    out = add ? out + sum * unit : sum * unit;
+  }
+  static void store(const Singles &sum, double unit, double *to, bool add) {
+    HalfSingles halves[2];
+    std::memcpy(halves, &sum, sizeof sum);
+    store(__builtin_convertvector(halves[0], Vec), unit, to, add);
+    store(__builtin_convertvector(halves[1], Vec), unit, to + LANES, add);
+  }
+
+  // Rows size_..m of the Gram matrix of one task beside those that are there.
+  void extend(int k, int m) {
+    for (int from = 0; from < data_.vectors(); from += LONG_STRIP / LANES) {
+      const int count = std::min(LONG_STRIP / LANES, data_.vectors() - from);
+      const Vec *w = as_vec(weights_.row(k)) + from;
+      for (int c = size_; c < m; c++) {
+        const Vec *x = as_vec(data_.column(set_.members[c])) + from;
+        Vec *to = as_vec(weighted_.row(c));
+        for (int i = 0; i < count; i++) to[i] = w[i] * x[i];
+      }
+      int c = size_;
+      for (; c + 3 <= m; c += 3) gram_rows<3>(k, c, from, count);
+      for (; c < m; c++) gram_rows<1>(k, c, from, count);
+    }
+    for (int c = size_; c < m && data_.vectors() > LONG_STRIP / LANES; c++)
       for (int e = 0; e < c; e++) gram(k, e)[c] = gram(k, c)[e];
   }
 
-  // What is added to matrices that are there is always in double precision.
-  bool in_singles() const { return size_ == 0 && !precise_; }
-
-  template <class Numbers>
-  void multiply(int k, int m, int from, int count) {
-    int c = size_;
-    for (; c + 6 <= m; c += 6) gram_rows<3, 2, Numbers>(k, c, from, count);
-    for (; c + 3 <= m; c += 3) gram_rows<3, 1, Numbers>(k, c, from, count);
-    for (; c < m; c++) gram_rows<1, 1, Numbers>(k, c, from, count);
-  }
-
-  void weigh(int k, int m, int from, int count) {
-    const bool scratch = size_ == 0;
-    const Vec *w = as_vec(weights_.row(k)) + from;
-    Vec *by = as_vec(weight_.get());
-    for (int i = 0; i < count; i++) by[i] = scratch ? root(w[i]) : w[i];
-    for (int c = size_; c < m; c++) {
-      const Vec *x = as_vec(data_.column(set_.members[c])) + from;
-      if (in_singles()) {
-        HalfSingles *to = reinterpret_cast<HalfSingles *>(singles_.row(c));
-        for (int i = 0; i < count; i++) to[i] = __builtin_convertvector(by[i] * x[i], HalfSingles);
-        if (count % 2 == 1) to[count] = HalfSingles{};
-      } else {
-        Vec *to = as_vec(weighted_.row(c));
-        for (int i = 0; i < count; i++) to[i] = by[i] * x[i];
-      }
-    }
-    right_.resize(m);
-    for (int c = 0; c < m; c++)
-      right_[c] = scratch ? weighted_.row(c) : data_.column(set_.members[c]) + static_cast<std::size_t>(from) * LANES;
-  }
-
-  // Factors of the products that are in the c-th row or column.
-  void left(int c, const Vec *&x) const { x = as_vec(weighted_.row(c)); }
-  void right(int c, const Vec *&x) const { x = as_vec(right_[c]); }
-  void left(int c, const Singles *&x) const { x = reinterpret_cast<const Singles *>(singles_.row(c)); }
-  void right(int c, const Singles *&x) const { left(c, x); }
-
-  template <int R, int Times, class Numbers>
+  template <int R>
   void gram_rows(int k, int c, int from, int count) {
-    const int last = c + R * Times;
     int e = 0;
-    for (; e + 4 <= last; e += 4)
-      for (int j = 0; j < Times; j++) gram_tile<R, 4, Numbers>(k, c + R * j, e, from > 0, count);
-    for (; e < last; e++)
-      for (int j = 0; j < Times; j++) gram_tile<R, 1, Numbers>(k, c + R * j, e, from > 0, count);
+    for (; e + 4 <= c + R; e += 4) gram_tile<R, 4>(k, c, e, from, count);
+    for (; e < c + R; e++) gram_tile<R, 1>(k, c, e, from, count);
   }
 
   // R x C products of a weighted column and another, written on both sides of the diagonal; those of later strips are
   // added below it.
-  template <int R, int C, class Numbers>
-  void gram_tile(int k, int c, int e, bool add, int count) {
-    const Numbers *x[C], *w[R];
-    for (int j = 0; j < C; j++) right(e + j, x[j]);
-    for (int i = 0; i < R; i++) left(c + i, w[i]);
-    Numbers sums[R][C];
+  template <int R, int C>
+  void gram_tile(int k, int c, int e, int from, int count) {
+    const Vec *x[C], *w[R];
+    for (int j = 0; j < C; j++) x[j] = as_vec(data_.column(set_.members[e + j])) + from;
+    for (int i = 0; i < R; i++) w[i] = as_vec(weighted_.row(c + i));
+    Vec sums[R][C];
     for (int j = 0; j < C; j++)
       for (int i = 0; i < R; i++) sums[i][j] = w[i][0] * x[j][0];
     for (int v = 1; v < count; v++)
       for (int j = 0; j < C; j++) {
-        const Numbers xj = x[j][v];
+        const Vec xj = x[j][v];
         for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
       }
     for (int i = 0; i < R; i++) {
       double found[C];
       if constexpr (C == 4)
-        totals(folded(sums[i][0]), folded(sums[i][1]), folded(sums[i][2]), folded(sums[i][3]), found);
+        totals(sums[i][0], sums[i][1], sums[i][2], sums[i][3], found);
       else
-        for (int j = 0; j < C; j++) found[j] = total(folded(sums[i][j]));
+        for (int j = 0; j < C; j++) found[j] = total(sums[i][j]);
       for (int j = 0; j < C; j++) {
-        if (add)
+        if (from > 0)
           gram(k, c + i)[e + j] += found[j];
         else
           gram(k, c + i)[e + j] = gram(k, e + j)[c + i] = found[j];
@@ -224,8 +292,14 @@ class GramModel {
   int stride_ = 0, size_ = 0;
   std::vector<double> growth_;  // of the curvature of each task since the matrices were made
   bool precise_ = true;
-  Table gram_, weights_, slope_, weighted_, weight_;
-  TableOf<float> singles_;
-  std::vector<const double *> right_;  // second factors of the products
+  double least_ = 0;
+  Table gram_, weights_, slope_, weighted_;
+  Strip<double> doubles_;
+  Strip<float> singles_;
   std::vector<double> diagonal_;
+
+  NormalEquations equations_;  // of the last call, if known_: over these groups, with these ridges
+  Groups groups_;
+  std::vector<double> ridge_;
+  bool known_ = false;
 };

@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 

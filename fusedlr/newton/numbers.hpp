@@ -32,6 +32,7 @@ class TableOf {
   Number *get() const { return data_; }
   Number &operator[](std::size_t i) const { return data_[i]; }
   std::size_t size() const { return size_; }
+  std::size_t width() const { return width_; }
   bool empty() const { return data_ == nullptr; }
 
  private:

@@ -1,6 +1,7 @@
 // Everything that is compiled once for each instruction set, in the namespace of the file that includes this one.
 #include "simd.hpp"
 #include "numbers.hpp"
+#include "products.hpp"
 #include "chain.hpp"
 #include "block.hpp"
 #include "mixing.hpp"

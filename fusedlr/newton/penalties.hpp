@@ -33,6 +33,8 @@ struct Penalties {
     return false;
   }
 
+  bool has_features_without_ridge() const { return *std::min_element(l2.begin() + 1, l2.end()) == 0; }
+
   bool is_fused() const {
     for (const double f : fusion)
       if (f > 0) return block.tasks() > 1;

@@ -42,20 +42,6 @@ inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, doubl
 }
 #undef PICK
 
-// A Vec with the same total.
-inline Vec folded(const Vec &v) { return v; }
-inline Vec folded(const Singles &v) {
-  HalfSingles halves[2];
-  std::memcpy(halves, &v, sizeof v);
-  return __builtin_convertvector(halves[0] + halves[1], Vec);
-}
-
-inline Vec root(const Vec &v) {
-  Vec out;
-  for (int i = 0; i < LANES; i++) out[i] = std::sqrt(v[i]);
-  return out;
-}
-
 // exp(x) for x <= 0, below -708 as at -708. Largest error seen: 1 unit in the last place.
 inline Vec exp_negative(Vec x) {
   x = x < -708.0 ? spread(-708.0) : x;

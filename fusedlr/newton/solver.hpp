@@ -57,6 +57,7 @@ class NewtonSolver final : public Solver {
       guess_.resize(count);
       for (std::size_t i = 0; i < count; i++)
         guess_[i] = from[i] + (solutions[move.to * count + i] - solutions[move.from * count + i]);
+      if (penalties_.has_free_features()) keep_ties(from);
       const double value = steps_.objective_at(guess_.data());
       if (!(value < least)) continue;
       least = value;
@@ -103,6 +104,26 @@ class NewtonSolver final : public Solver {
   }
 
  private:
+  // Gives a guess the ties of the solution that it sets out from: where hardly anything but the loss holds
+  // coefficients, each tie that a guess breaks for nothing is an unknown more in the equations.
+  void keep_ties(const double *from) {
+    const int t = data_.tasks();
+    std::vector<int> group(t), members(t);
+    std::vector<double> mean(t);
+    for (int a = 0; a < data_.features; a++) {
+      const std::size_t row = static_cast<std::size_t>(a) * t;
+      int count = 0;
+      std::fill(group.begin(), group.end(), -1);
+      penalties_.label_ties(a, from + row, group.data(), count);
+      std::fill(members.begin(), members.end(), 0);
+      std::fill(mean.begin(), mean.end(), 0.0);
+      for (int k = 0; k < t; k++)
+        if (group[k] >= 0) mean[group[k]] += (guess_[row + k] - mean[group[k]]) / ++members[group[k]];
+      for (int k = 0; k < t; k++)
+        if (group[k] >= 0) guess_[row + k] = mean[group[k]];
+    }
+  }
+
   // Centres columns far from zero where intercepts are free of fusion.
   void choose_units(double intercept_fusion) {
     std::vector<double> params(steps_.state.params.size());

@@ -58,10 +58,9 @@ class Sweeps {
   }
 
  private:
-  static constexpr int MOST_PASSES = 200;   // a fresh model is worth more than a perfect minimiser of an old one
-  static constexpr int CRAWLING = 48;       // sweeps; going to the pattern sooner gains nothing, see docs/speed.md
-  static constexpr int MOST_ROUNDS = 100;   // of conjugate gradients, each about as dear as a sweep
-  static constexpr int SMALL_SYSTEM = 300;  // unknowns: a few milliseconds, whatever a sweep costs
+  static constexpr int MOST_PASSES = 200;  // a fresh model is worth more than a perfect minimiser of an old one
+  static constexpr int CRAWLING = 48;      // sweeps; going to the pattern sooner gains nothing, see docs/speed.md
+  static constexpr int MOST_ROUNDS = 100;  // of conjugate gradients, each about as dear as a sweep
 
   int tasks() const { return block_.tasks(); }
 
@@ -229,33 +228,25 @@ class Sweeps {
     for (double &r : walk) r = -r;
     const std::vector<double> downhill = walk;
     fit(reply_);
-    const double passes = passes_of_direct_solution();
-    if (Model::direct && (passes <= MOST_ROUNDS || groups_.count <= SMALL_SYSTEM)) {
-      solve_directly(walk);
-      *passes_ -= std::min(20, 1 + static_cast<int>(passes));  // small systems are quick whatever they cost in sweeps
-    } else {
-      conjugate_gradients(curvature, walk);
-    }
+    if (!solve_directly(walk)) conjugate_gradients(curvature, walk);
     double size = 0;
     for (int g = 0; g < groups_.count; g++) size += downhill[g] * walk[g];
     return walk_on_pattern(walk) ? size : 0.0;
   }
 
-  // What a system of equations costs in sweeps.
-  double passes_of_direct_solution() const {
-    const double unknowns = NormalEquations::largest(groups_);
-    return unknowns * unknowns * unknowns / (3.0 * tasks() * set_.size() * set_.size());
-  }
-
-  void solve_directly(std::vector<double> &walk) {
-    std::vector<double> ridge(groups_.count, 0.0);
-    for (std::size_t i = 0; i < active_.size(); i++)
-      for (int k = 0; k < tasks(); k++)
-        if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[set_.members[active_[i]]] + least_;
-    equations_.factorise(groups_, ridge, [this](int k, std::size_t i, std::size_t j) {
-      return model_.entry(k, groups_.features[i], groups_.features[j]);
-    });
-    equations_.solve(walk);
+  // By a system of equations, if the model has one that is quick; true if so.
+  bool solve_directly(std::vector<double> &walk) {
+    if constexpr (Model::direct) {
+      if (!model_.is_quick(groups_)) return false;
+      std::vector<double> ridge(groups_.count, 0.0);
+      for (std::size_t i = 0; i < active_.size(); i++)
+        for (int k = 0; k < tasks(); k++)
+          if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[set_.members[active_[i]]];
+      model_.equations(groups_, ridge).solve(walk);
+      *passes_ -= std::min(20, 1 + static_cast<int>(model_.passes_of_equations(groups_)));
+      return true;
+    }
+    return false;
   }
 
   // On entry `walk` is the direction downhill.
@@ -373,7 +364,6 @@ class Sweeps {
   std::vector<typename Block<T>::Pattern> patterns_;
   bool patterned_ = false;
   Groups groups_;  // of their coefficients
-  NormalEquations equations_;
 
   int kept_ = 0;
   std::vector<double> past_coefs_, past_states_, mixed_coefs_;

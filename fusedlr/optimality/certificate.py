@@ -64,7 +64,7 @@ def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certifica
     linear = linear_predictor(data, params)
     slopes = gradient(data, loss_derivatives(data, linear)[0])
     value = objective(data, params, penalty, tasks)
-    bounds = (_lower_bound(data, linear, penalty, tasks, groups) for groups in attempts(params, penalty, tasks))
+    bounds = (_lower_bound(data, linear, penalty, tasks, groups) for groups in attempts(data, params, penalty, tasks))
     found = [bound for bound in bounds if bound is not None]
     dual = max([0.0, *found])
     return Certificate(objective=value, dual=dual, gap=value - dual,

@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
 from ..objective import loss, loss_derivatives, sigmoid
 from .splits import transposed_differences
 
 __all__ = ["Groups", "attempts", "dual_point", "meet", "pattern_groups", "polish", "sum_groups"]
 
-_PATTERN_GROUPS = 600  # largest linear system for a tighter dual point
+_PATTERN_GROUPS = 3000  # largest linear system for a tighter dual point: a few seconds
 _POLISH_STEPS = 25
+_ITS_OWN = 1e-6  # of a column's square: what is not that of others, for the column not to be one of them again
 
 
 def dual_point(data, linear):
@@ -61,23 +62,39 @@ class Groups:
             matrix[np.ix_(mine, mine)] += part.T @ (part * curvature[:, [k]])
         return matrix
 
+    def take(self, which):
+        """Some of the equalities."""
+        return Groups(self.row[which], self.member[which], self.target[which], self.ridge[which])
+
     def combine(self, columns, z):
         """The equalities' columns times ``z``, in each task where they apply, shape (n, t)."""
         return columns @ np.where(self.member, z[:, None], 0.0)
 
 
-def attempts(params, penalty, tasks):
+def attempts(data, params, penalty, tasks):
     """Equalities to aim at: what the point's own pattern implies, and the indispensable ones alone.
 
     The first gives a gap of second order in the error of a nearly optimal point; the
-    second is the safer choice far from the minimum.
+    second is the safer choice far from the minimum. Of columns that are nearly the same, with
+    slopes that the pattern wants to differ, only those of larger coefficients are aimed at.
     """
     needed = sum_groups(penalty, tasks)
     for with_ridge in (True, False):
         pattern = pattern_groups(params, penalty, tasks, with_ridge)
         if len(pattern.row) <= _PATTERN_GROUPS:
-            return [pattern, needed]
+            leading = _leading(data, params, pattern)
+            return [pattern, needed] if len(leading.row) == len(pattern.row) else [pattern, leading, needed]
     return [needed]
+
+
+def _leading(data, params, groups):
+    """The equalities without those that nearly follow from others of larger coefficients."""
+    size = np.abs(params[groups.row, groups.member.argmax(axis=1)])
+    order = np.argsort(-size, kind="stable")
+    matrix = groups.normal_matrix(groups.columns(data), data.weights)[np.ix_(order, order)]
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-200))
+    factor = cholesky(matrix / scale[:, None] / scale + 1e-3 * _ITS_OWN * np.eye(len(order)), lower=True)
+    return groups.take(np.sort(order[np.square(factor.diagonal()) > _ITS_OWN]))
 
 
 def sum_groups(penalty, tasks):
