@@ -12,17 +12,24 @@ typedef float HalfSingles __attribute__((vector_size(4 * LANES), aligned(4 * LAN
 
 inline Vec spread(double value) { return value - Vec{}; }
 
-inline double total(const Vec &v) {
-  double sum = 0;
-  for (int i = 0; i < LANES; i++) sum += v[i];
-  return sum;
-}
-
 #if defined(__clang__)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define PICK(a, b, ...) __builtin_shuffle(a, b, Bits{__VA_ARGS__})
 #endif
+
+inline double total(const Vec &v) {
+#if LANES == 8
+  const Vec halves = v + PICK(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+  const Vec quarters = halves + PICK(halves, halves, 2, 3, 0, 1, 6, 7, 4, 5);
+  return quarters[0] + quarters[1];
+#elif LANES == 4
+  const Vec halves = v + PICK(v, v, 2, 3, 0, 1);
+  return halves[0] + halves[1];
+#else
+  return v[0] + v[1];
+#endif
+}
 
 // The totals of four vectors, in a quarter of the moves that one after the other would take.
 inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, double *out) {
