@@ -15,8 +15,9 @@ class Gap {
   // The residuals at hand give a gap that falls with their error, while the distance to the optimum falls with its
   // square: where rows have no ridge to speak of (`loose`) or none at all, those residuals do better to which a Newton
   // step on the present zeros and ties would lead. Gram matrices, of old curvature or not, stand in for the present
-  // one.
-  double operator()(double objective, double target, bool loose) {
+  // one. The coefficients themselves are then less exact than others with the same gap, and a last step gains many
+  // digits: unless there is none (`last`), only a gap far below the target will do.
+  double operator()(double objective, double target, bool loose, bool last) {
     rounding_.assign(data_.features, 0.0);
     const bool free = penalties_.has_free_features();
     const double plain = free ? objective : bound(objective, at_.gradient, 0);
@@ -30,9 +31,12 @@ class Gap {
       equations.solve(step);
       double gain = 0;
       for (int g = 0; g < free_.count; g++) gain += 0.25 * slopes[g] * step[g];
-      if (gain > target) return plain;
-      if (loose ? balance(equations, true, step, correction) : balance_once(step, correction))
-        return std::min(plain, bound(objective, projected_, correction));
+      const double enough = last ? target : std::min(target, std::max(FURTHER * target, ROUNDED * objective));
+      if (gain > enough) return plain;
+      if (loose ? balance(equations, true, step, correction) : balance_once(step, correction)) {
+        const double found = bound(objective, projected_, correction);
+        return found <= enough ? found : plain;
+      }
     }
     if (!free) return plain;
     label_free_rows();
@@ -77,6 +81,8 @@ class Gap {
   static constexpr int MOST_ROUNDS = 6;
   static constexpr int MOST_UNKNOWNS = 600;  // of a system for a smaller gap
   static constexpr double HOPEFUL = 0.01;    // of a target: what single steps may gain for equations to be worth while
+  static constexpr double FURTHER = 0.01;    // of a target
+  static constexpr double ROUNDED = 1e-9;    // of an objective: gaps below may be hard to come by
 
   int tasks() const { return data_.tasks(); }
 

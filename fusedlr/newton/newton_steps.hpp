@@ -104,7 +104,8 @@ class NewtonSteps {
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      gap = gap_of_(objective, settings.tolerance * scale(), loose) / scale();
+      const bool last = step == settings.max_iterations || passes_ <= 0;
+      gap = gap_of_(objective, settings.tolerance * scale(), loose, last) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
