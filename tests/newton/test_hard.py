@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fusedlr.newton import solve_newton
+from fusedlr.grid import COLUMNS
+from fusedlr.newton import NewtonSolver, solve_newton
 from fusedlr.objective import Data, Penalty
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
@@ -72,10 +73,51 @@ def test_many_rows_in_strips_take_the_same_steps():
     np.testing.assert_allclose(found[0].params, found[1].params, atol=1e-8)
 
 
+def test_features_that_join_many_rows_take_the_same_steps():
+    """Features join one penalty after the other, and with them rows of Gram matrices that hardly move otherwise."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 15))
+    Y = (rng.random((3000, 3)) < 1 / (1 + np.exp(-0.1 * X[:, :3]))).astype(float)
+    points, found = np.array([[l1, 1.0, 2.0] for l1 in (60, 50, 40, 30, 20, 10)]), []
+    for times in (1, 4):
+        data = Data.from_arrays(np.tile(X, (times, 1)), np.tile(Y, (times, 1)), np.full((3000 * times, 3), 1 / times))
+        found.append(NewtonSolver(Problem.build(data, TaskGraph.chain(3))).solve_points(points, 1e-12, 200))
+    (params, reports), (same_params, same_reports) = found
+    assert (np.diff([np.count_nonzero(one) for one in params]) > 0).sum() >= 3
+    np.testing.assert_array_equal(reports[:, COLUMNS.index("iterations")], same_reports[:, COLUMNS.index("iterations")])
+    np.testing.assert_allclose(params, same_params, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_single_precision_cannot_tell_apart(seed):
+    """Curvature is tried in single precision first; features are too many for the interior-point method, which would
+    help out."""
+    rng = np.random.default_rng(seed)
+    X, z = rng.normal(size=(200, 900)), rng.normal(size=200)
+    X[:, 1] = X[:, 0] + 1e-4 * z
+    Y = (0.5 * z + X[:, 2] + rng.normal(size=200) > 0)[:, None].astype(float)
+    factors = np.append([1e-5, 1e-5], np.ones(898))
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(1))
+    penalty = Penalty.from_values(12, 0, 0, 900, factors)
+    solution = solve_newton(problem, penalty, tol=1e-9)
+    assert solution.status == "optimal"
+    assert certify(problem, solution.params, penalty).relative_gap < 1e-8
+
+
+@pytest.mark.parametrize("n, d", [(200, 20), (400, 40), (600, 80)])
+@pytest.mark.parametrize("fusion", [0.5, 2.0, 5.0])
+def test_fits_held_by_fusion_alone_take_few_steps(n, d, fusion):
+    """Half of their equations are zeros, which must not be mistaken for more; else sweeps have to make up for it."""
+    rng = np.random.default_rng(7)
+    X, coefs = rng.normal(size=(n, d)), rng.normal(size=(d, 1)) + 0.5 * rng.normal(size=(d, 4))
+    Y = (rng.random((n, 4)) < 1 / (1 + np.exp(-X @ coefs / np.sqrt(d)))).astype(float)
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4))
+    assert solve_newton(problem, Penalty.from_values(0, 0, fusion, d), tol=1e-9, max_iter=7).status == "optimal"
+
+
 @pytest.mark.parametrize("size", [1e-60, 1e-12, 1e30, 1e60])
 def test_weights_of_any_size_give_the_same_fit(size):
-    """Beyond 1e38 they overflow in single precision, in which curvature is tried first; features are too many for the
-    interior-point method, which would help out."""
+    """Beyond 1e38 they would overflow in single precision."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 300))
     Y = (X[:, :3] + rng.normal(size=(80, 3)) > 0).astype(float)

@@ -42,9 +42,22 @@ def fit(data, tasks, l1=0.0, l2=0.0, fusion=0.0, factors=None, tol=TOL):
     return solution.params
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", [*range(300), 7643])  # the last: nearly equal columns that the signs want to differ
 def test_random_problems_keep_every_promise(seed):
     assert broken_promises(seed) == []
+
+
+@pytest.mark.parametrize("graph", [TaskGraph.chain(4), TaskGraph.ring(4)], ids=["chain", "ring"])
+@pytest.mark.parametrize("penalties", [(0.5, 0.0, 0.0), (0.5, 0.0, 1.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)], ids=str)
+def test_no_gap_is_smaller_than_the_distance_to_the_optimum(data, graph, penalties):
+    problem, penalty = Problem.build(data, graph), Penalty.from_values(*penalties, data.n_features)
+    best = solve_newton(problem, penalty, tol=1e-14).objective
+    seen = []
+    for steps in range(1, 12):
+        solution = solve_newton(problem, penalty, tol=1e-9, max_iter=steps)
+        assert solution.gap * solution.objective >= solution.objective - best - 1e-12 * best
+        seen.append(solution.gap)
+    assert seen[0] > 1e-6 and seen[-1] <= 1e-9
 
 
 @pytest.mark.parametrize("graph", [TaskGraph.chain(4), TaskGraph.ring(4), TaskGraph([(0, k) for k in (1, 2, 3)], 4),
