@@ -236,8 +236,6 @@ MUTATIONS = [Mutation(*row) for row in (
      core("solver", "smaller_than_the_distance")),
     ("zeros of one pivot stand for those of its panel", "newton/positive.hpp", "!is_zero(from, pivots, u)",
      "!is_zero(from, 1, u)", core("hard", "few_steps")),
-    ("singles without a unit", "newton/gram_model.hpp", "precise_ || largest == 0 ? 1.0 : largest;", "1.0;",
-     core("hard", "any_size")),
     ("curvature is never made anew in double precision", "newton/newton_steps.hpp", "gram_.renew(force || loose);",
      "gram_.renew(loose);", core("hard", "tell_apart")),
     ("least curvature that small weights do not have", "newton/newton_steps.hpp",
