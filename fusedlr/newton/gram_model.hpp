@@ -6,7 +6,7 @@ class GramModel {
   static constexpr bool direct = true;  // has the entries that a system of equations needs
 
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set)
-      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0) {}
+      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), largest_(data.tasks()) {}
 
   // Four matrices of 2,000 features take 128 MB; more tasks get smaller ones.
   int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
@@ -24,6 +24,8 @@ class GramModel {
     known_ = false;
     if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
     weights_.copy(at_.now.second);
+    for (int k = 0; k < data_.tasks(); k++)
+      largest_[k] = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
     std::fill(growth_.begin(), growth_.end(), 1.0);
   }
 
@@ -179,10 +181,10 @@ class GramModel {
     }
     for (strip.from = 0; strip.from < data_.rows; strip.from += STRIP) {
       strip.count = std::min(STRIP, data_.rows - strip.from);
-      for (int c = 0; c < m; c++) {
-        const double *x = data_.column(set_.members[c]) + strip.from;
-        for (int i = 0; i < strip.count; i++) strip.plain.row(i)[c] = static_cast<Number>(x[i]);
-      }
+      for (int c = 0; c < m; c += PAD)  // some columns at a time, which are a line of memory where they go
+        for (int i = 0; i < strip.count; i++)
+          for (int e = c; e < std::min(m, c + PAD); e++)
+            strip.plain.row(i)[e] = static_cast<Number>(data_.column(set_.members[e])[strip.from + i]);
       for (int k = 0; k < data_.tasks(); k++) add_strip<Numbers>(k, m, strip);
     }
     for (int k = 0; k < data_.tasks(); k++)
@@ -195,10 +197,9 @@ class GramModel {
   void add_strip(int k, int m, Strip<Number> &strip) {
     constexpr int lanes = lanes_of<Numbers>;
     const int vectors = (m + lanes - 1) / lanes;
-    const double *weights = weights_.row(k), largest = *std::max_element(weights, weights + data_.rows);
-    const double unit = precise_ || largest == 0 ? 1.0 : largest;
+    const double unit = precise_ || largest_[k] == 0 ? 1.0 : largest_[k];
     for (int i = 0; i < strip.count; i++) {
-      const Number by = static_cast<Number>(weights[strip.from + i] / unit);
+      const Number by = static_cast<Number>(weights_.row(k)[strip.from + i] / unit);
       const Numbers *x = reinterpret_cast<const Numbers *>(strip.plain.row(i));
       Numbers *to = reinterpret_cast<Numbers *>(strip.weighted.row(i));
       for (int v = 0; v < vectors; v++) to[v] = x[v] * by;
@@ -291,6 +292,7 @@ class GramModel {
   const WorkingSet &set_;
   int stride_ = 0, size_ = 0;
   std::vector<double> growth_;  // of the curvature of each task since the matrices were made
+  std::vector<double> largest_;  // of the weights of each task then
   bool precise_ = true;
   double least_ = 0;
   Table gram_, weights_, slope_, weighted_;
