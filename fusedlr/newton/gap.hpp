@@ -25,8 +25,8 @@ class Gap {
     double correction;
     if (label_pattern_in_set()) {
       if (least_gap(true) > (loose ? target : HOPEFUL * target)) return plain;
-      const NormalEquations &equations = gram_.equations(in_set_, ridge_);
-      const std::vector<double> slopes = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+      const NormalEquations &equations = gram_.equations(free_, ridge_);
+      const std::vector<double> slopes = misses();
       std::vector<double> step = slopes;
       equations.solve(step);
       double gain = 0;
@@ -116,23 +116,17 @@ class Gap {
     weigh_pattern();
   }
 
-  // The same in the order of the working set, also as in_set_; false if its Gram matrices do not hold all that is
-  // needed, or the equations would take long.
+  // The same in the order of the working set; false if its Gram matrices do not hold all that is needed, or the
+  // equations would take long.
   bool label_pattern_in_set() {
     if (set_.size() == 0 || gram_.size() < set_.size()) return false;
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (penalties_.is_free(a) || at_.is_active(a))) return false;
     free_.clear(tasks());
-    in_set_.clear(tasks());
-    for (int c = 0; c < set_.size(); c++) {
-      const int a = set_.members[c];
-      if (a > 0 && penalties_.l1[a] > 0 && !at_.is_active(a)) continue;
-      penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
-      in_set_.features.push_back(c);
-    }
-    in_set_.labels = free_.labels;
-    in_set_.count = free_.count;
-    if (!gram_.is_quick(in_set_)) return false;
+    for (const int a : set_.members)
+      if (a == 0 || penalties_.l1[a] == 0 || at_.is_active(a))
+        penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
+    if (!gram_.is_quick(free_)) return false;
     weigh_pattern();
     return true;
   }
@@ -155,7 +149,7 @@ class Gap {
 
   // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
   double least_gap(bool by_gram) const {
-    const std::vector<double> slope = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+    const std::vector<double> slope = misses();
     std::vector<double> curvature = ridge_;
     for_all_free([&](int a, int k, int g) {
       if (slope[g] != 0) curvature[g] += by_gram ? gram_.diagonal(set_.place[a], k) : curvature_between(k, a, a);
@@ -233,7 +227,7 @@ class Gap {
   bool project(bool by_gram, double &correction) {
     by_gram = by_gram && gram_covers_free_rows();
     factorise(by_gram);
-    std::vector<double> step = misses(at_.gradient, std::vector<double>(free_.count, 0.0));
+    std::vector<double> step = misses();
     equations_.solve(step);
     return balance(equations_, by_gram, step, correction);
   }
@@ -243,7 +237,7 @@ class Gap {
   // singular equations even that may be too much.
   bool balance(const NormalEquations &equations, bool by_gram, std::vector<double> step, double &correction) {
     std::vector<double> sum(free_.count, 0.0);
-    load_ = loads();
+    const std::vector<double> load = loads();
     at_.next.first.copy(at_.now.first);
     for (int round = 0; round < MOST_ROUNDS; round++) {
       if (round > 0) equations.solve(step);
@@ -252,9 +246,9 @@ class Gap {
       step = misses(projected_, sum);
       bool balanced = !by_gram || round > 0;
       for (std::size_t g = 0; g < step.size(); g++)
-        balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * load_[g];
+        balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * load[g];
       if (!balanced) continue;
-      for_all_free([this](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load_[g]); });
+      for_all_free([&](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load[g]); });
       return is_inside(correction);
     }
     return false;
@@ -267,7 +261,10 @@ class Gap {
     return is_inside(correction);
   }
 
-  // What is missing in the sums of slopes once the coefficients of the groups have moved by `step`.
+  // What is missing in the sums of slopes at the present point.
+  std::vector<double> misses() const { return misses(at_.gradient, std::vector<double>(free_.count, 0.0)); }
+
+  // The same for another gradient, once the coefficients of the groups have moved by `step`.
   std::vector<double> misses(const Table &gradient, const std::vector<double> &step) const {
     std::vector<double> sums = imbalance(gradient);
     for (std::size_t g = 0; g < sums.size(); g++) sums[g] -= wanted_[g] + ridge_[g] * step[g];
@@ -355,10 +352,9 @@ class Gap {
   State<T> &at_;
   GramModel<T> &gram_;
   const WorkingSet &set_;
-  Groups free_;    // coefficients whose slopes must sum to something
-  Groups in_set_;  // the same, by places in the working set
-  std::vector<double> wanted_, ridge_, load_;  // by group
-  std::vector<double> rounding_;               // by feature; 0 where slopes need not be forgiven anything
+  Groups free_;                         // coefficients whose slopes must sum to something
+  std::vector<double> wanted_, ridge_;  // by group
+  std::vector<double> rounding_;        // by feature; 0 where slopes need not be forgiven anything
   NormalEquations equations_;
   std::vector<double> steps_;  // of the free features in each task
   Table projected_;            // gradient at the corrected residuals

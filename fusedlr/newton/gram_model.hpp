@@ -6,7 +6,7 @@ class GramModel {
   static constexpr bool direct = true;  // has the entries that a system of equations needs
 
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set)
-      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), largest_(data.tasks()) {}
+      : data_(data), at_(at), set_(set), growth_(data.tasks(), 1.0), heaviest_(data.tasks()) {}
 
   // Four matrices of 2,000 features take 128 MB; more tasks get smaller ones.
   int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
@@ -25,7 +25,7 @@ class GramModel {
     if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
     weights_.copy(at_.now.second);
     for (int k = 0; k < data_.tasks(); k++)
-      largest_[k] = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
+      heaviest_[k] = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
     std::fill(growth_.begin(), growth_.end(), 1.0);
   }
 
@@ -129,8 +129,7 @@ class GramModel {
     return groups.count <= SMALL_SYSTEM || passes_of_equations(groups) <= 100;
   }
 
-  // The equations of the model over groups of coefficients (of features in the working set), kept while they are those
-  // of the last call.
+  // The equations of the model over groups of coefficients, kept while they are those of the last call.
   const NormalEquations &equations(const Groups &groups, const std::vector<double> &ridge) {
     if (known_ && groups == groups_ && ridge == ridge_) return equations_;
     groups_ = groups;
@@ -139,9 +138,12 @@ class GramModel {
     std::vector<double> added = ridge;
     for (const int g : groups.labels)
       if (g >= 0) added[g] += least_;
+    places_.clear();
+    for (const int a : groups.features) places_.push_back(set_.place[a]);
     equations_.factorise(groups, added, [this](int k, std::size_t i) {
-      return [growth = growth_[k], row = gram(k, groups_.features[i]), features = groups_.features.data()](
-                 std::size_t j) { return growth * row[features[j]]; };
+      return [growth = growth_[k], row = gram(k, places_[i]), places = places_.data()](std::size_t j) {
+        return growth * row[places[j]];
+      };
     });
     return equations_;
   }
@@ -197,7 +199,7 @@ class GramModel {
   void add_strip(int k, int m, Strip<Number> &strip) {
     constexpr int lanes = lanes_of<Numbers>;
     const int vectors = (m + lanes - 1) / lanes;
-    const double unit = precise_ || largest_[k] == 0 ? 1.0 : largest_[k];
+    const double unit = precise_ || heaviest_[k] == 0 ? 1.0 : heaviest_[k];
     for (int i = 0; i < strip.count; i++) {
       const Number by = static_cast<Number>(weights_.row(k)[strip.from + i] / unit);
       const Numbers *x = reinterpret_cast<const Numbers *>(strip.plain.row(i));
@@ -292,7 +294,7 @@ class GramModel {
   const WorkingSet &set_;
   int stride_ = 0, size_ = 0;
   std::vector<double> growth_;  // of the curvature of each task since the matrices were made
-  std::vector<double> largest_;  // of the weights of each task then
+  std::vector<double> heaviest_;  // largest weight of each task then
   bool precise_ = true;
   double least_ = 0;
   Table gram_, weights_, slope_, weighted_;
@@ -303,5 +305,6 @@ class GramModel {
   NormalEquations equations_;  // of the last call, if known_: over these groups, with these ridges
   Groups groups_;
   std::vector<double> ridge_;
+  std::vector<int> places_;  // of their features in the working set
   bool known_ = false;
 };

@@ -128,8 +128,8 @@ class Cholesky {
 // for coefficients that stay where they are.
 struct Groups {
   int tasks = 0, count = 0;
-  std::vector<int> features;  // numbers of the caller's choice
-  std::vector<int> labels;    // one for each feature and task
+  std::vector<int> features;
+  std::vector<int> labels;  // one for each feature and task
 
   void clear(int tasks_) {
     tasks = tasks_;
@@ -179,14 +179,14 @@ class NormalEquations {
   }
 
   void solve(std::vector<double> &values) const {
-    std::vector<double> right_;
+    std::vector<double> right;
     for (std::size_t p = 0; p < systems_.size(); p++) {
-      right_.resize(sizes_[p]);
+      right.resize(sizes_[p]);
       for (std::size_t g = 0; g < values.size(); g++)
-        if (system_[g] == static_cast<int>(p)) right_[place_[g]] = values[g];
-      systems_[p].solve(right_.data());
+        if (system_[g] == static_cast<int>(p)) right[place_[g]] = values[g];
+      systems_[p].solve(right.data());
       for (std::size_t g = 0; g < values.size(); g++)
-        if (system_[g] == static_cast<int>(p)) values[g] = right_[place_[g]];
+        if (system_[g] == static_cast<int>(p)) values[g] = right[place_[g]];
     }
   }
 
@@ -231,21 +231,14 @@ class NormalEquations {
   // Groups of few tasks first, those of the same tasks together. Groups without a task in common do not meet in the
   // equations, and this order keeps most of these zeros.
   const std::vector<int> &by_size(const Groups &groups) {
-    const int t = groups.tasks;
+    const long long t = groups.tasks;
     keys_.assign(groups.count, 0);  // tasks in a group, then their sum: in a chain that tells which they are
     for (std::size_t i = 0; i < groups.size(); i++)
       for (int k = 0; k < t; k++)
         if (groups.of(i)[k] >= 0) keys_[groups.of(i)[k]] += t * t + k;
-    starts_.assign(static_cast<std::size_t>(t) * (t * t + t) + 1, 0);
-    for (const int key : keys_) starts_[key]++;
-    int start = 0;
-    for (int &s : starts_) {
-      const int count = s;
-      s = start;
-      start += count;
-    }
     order_.resize(groups.count);
-    for (int g = 0; g < groups.count; g++) order_[starts_[keys_[g]]++] = g;
+    for (int g = 0; g < groups.count; g++) order_[g] = g;
+    std::stable_sort(order_.begin(), order_.end(), [this](int g, int h) { return keys_[g] < keys_[h]; });
     return order_;
   }
 
@@ -266,7 +259,8 @@ class NormalEquations {
 
   std::vector<Cholesky> systems_;
   std::vector<int> sizes_, system_, place_, system_of_task_;
-  std::vector<int> keys_, starts_, order_;
+  std::vector<long long> keys_;  // by which groups are put in order_
+  std::vector<int> order_;
   std::vector<int> at_;
   std::vector<std::pair<int, int>> members_;  // features with an unknown in one task, after its place
 };

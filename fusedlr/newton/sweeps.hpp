@@ -239,9 +239,9 @@ class Sweeps {
     if constexpr (Model::direct) {
       if (!model_.is_quick(groups_)) return false;
       std::vector<double> ridge(groups_.count, 0.0);
-      for (std::size_t i = 0; i < active_.size(); i++)
+      for (std::size_t i = 0; i < groups_.size(); i++)
         for (int k = 0; k < tasks(); k++)
-          if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[set_.members[active_[i]]];
+          if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[groups_.features[i]];
       model_.equations(groups_, ridge).solve(walk);
       *passes_ -= std::min(20, 1 + static_cast<int>(model_.passes_of_equations(groups_)));
       return true;
@@ -281,8 +281,10 @@ class Sweeps {
   // One unknown for each group of tied tasks of an active feature; coefficients that l1 holds at zero stay there.
   void label_groups() {
     groups_.clear(tasks());
-    for (const int c : active_)
-      penalties_.label_ties(set_.members[c], at_.trial.row(set_.members[c]), groups_.add(c), groups_.count);
+    for (const int c : active_) {
+      const int a = set_.members[c];
+      penalties_.label_ties(a, at_.trial.row(a), groups_.add(a), groups_.count);
+    }
   }
 
   void pattern_gradient(std::vector<double> &gradient, std::vector<double> &curvature) {
