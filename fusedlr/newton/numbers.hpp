@@ -14,16 +14,23 @@ class TableOf {
   ~TableOf() { release(); }
 
   void resize(std::size_t rows, std::size_t width) {
-    release();
+    reshape(rows, width);
+    std::fill(data_, data_ + size_ + PAD, Number(0));
+  }
+  // The same with whatever numbers the memory holds, which is kept if it is large enough.
+  void reshape(std::size_t rows, std::size_t width) {
     width_ = width;
     size_ = rows * width;
+    if (size_ <= room_ && data_) return;
+    release();
+    room_ = size_;
     data_ = static_cast<Number *>(::operator new((size_ + PAD) * sizeof(Number), std::align_val_t(64)));
-    std::fill(data_, data_ + size_ + PAD, Number(0));
   }
   void swap(TableOf &other) {
     std::swap(data_, other.data_);
     std::swap(width_, other.width_);
     std::swap(size_, other.size_);
+    std::swap(room_, other.room_);
   }
   void copy(const TableOf &other) { std::copy(other.data_, other.data_ + size_, data_); }
   void clear() { std::fill(data_, data_ + size_, Number(0)); }
@@ -41,7 +48,7 @@ class TableOf {
     data_ = nullptr;
   }
   Number *data_ = nullptr;
-  std::size_t width_ = 0, size_ = 0;
+  std::size_t width_ = 0, size_ = 0, room_ = 0;
 };
 
 using Table = TableOf<double>;

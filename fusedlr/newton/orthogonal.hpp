@@ -1,11 +1,12 @@
-// A matrix of columns that come and go, as Q R with orthonormal Q, in the namespace of one instruction set (see
-// solver.hpp).
+// A matrix of columns that come and go, as Q R with orthonormal Q, and how near they come to a target; in the namespace
+// of one instruction set (see solver.hpp).
 class OrthogonalFactor {
  public:
-  void reset(int length) {
-    length_ = length;
+  void reset(const std::vector<double> &target) {
     columns_.clear();
     upper_.clear();
+    along_.clear();
+    rest_ = target;
   }
   int count() const { return static_cast<int>(columns_.size()); }
 
@@ -23,6 +24,8 @@ class OrthogonalFactor {
     if (!(size > 1e-13 * before)) return false;
     entries.back() = size;
     for (double &x : column) x /= size;
+    along_.push_back(dot(column, rest_));
+    add(-along_.back(), column, rest_);
     columns_.push_back(std::move(column));
     upper_.push_back(std::move(entries));
     return true;
@@ -34,27 +37,26 @@ class OrthogonalFactor {
     for (int j = i; j < static_cast<int>(upper_.size()); j++) {
       const double a = upper_[j][j], b = upper_[j][j + 1], size = std::hypot(a, b), cosine = a / size, sine = b / size;
       for (std::size_t q = j; q < upper_.size(); q++) rotate(cosine, sine, upper_[q][j], upper_[q][j + 1]);
-      for (int r = 0; r < length_; r++) rotate(cosine, sine, columns_[j][r], columns_[j + 1][r]);
+      for (std::size_t r = 0; r < rest_.size(); r++) rotate(cosine, sine, columns_[j][r], columns_[j + 1][r]);
+      rotate(cosine, sine, along_[j], along_[j + 1]);
       upper_[j].resize(j + 1);
     }
+    add(along_.back(), columns_.back(), rest_);
+    along_.pop_back();
     columns_.pop_back();
   }
 
-  // Coefficients of the columns that come nearest to `target`.
-  void least_squares(const std::vector<double> &target, std::vector<double> &out) const {
-    out.resize(count());
-    for (int j = 0; j < count(); j++) out[j] = dot(columns_[j], target);
+  // Coefficients of the columns that come nearest to the target.
+  void least_squares(std::vector<double> &out) const {
+    out = along_;
     for (int j = count() - 1; j >= 0; j--) {
       out[j] /= upper_[j][j];
       for (int i = 0; i < j; i++) out[i] -= upper_[j][i] * out[j];
     }
   }
 
-  // What of a vector is at right angles to all columns.
-  void project_out(std::vector<double> &v) const {
-    for (int again = 0; again < 2; again++)
-      for (const auto &column : columns_) add(-dot(column, v), column, v);
-  }
+  // What of the target is at right angles to all columns.
+  const std::vector<double> &residual() const { return rest_; }
 
  private:
   static void rotate(double cosine, double sine, double &a, double &b) {
@@ -74,6 +76,6 @@ class OrthogonalFactor {
     for (std::size_t i = 0; i < to.size(); i++) to[i] += by * from[i];
   }
 
-  int length_ = 0;
   std::vector<std::vector<double>> columns_, upper_;  // columns of Q and of R
+  std::vector<double> along_, rest_;                  // of the target: along each column of Q, and what is left
 };

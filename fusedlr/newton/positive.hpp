@@ -6,13 +6,13 @@ class Cholesky {
  public:
   // Room for m unknowns, all entries zero.
   void reset(int m) {
-    if (size_ == m) {
-      entries_.clear();
-    } else {
-      entries_.resize(padded(m), padded(m));
+    if (size_ != m) {
+      entries_.reshape(padded(m), padded(m));
       panel_.resize(PANEL, padded(m) + PANEL);
+      right_.resize(1, padded(m));
     }
     size_ = m;
+    for (int i = 0; i < padded(m); i++) std::fill(row(i) + i / PANEL * PANEL, row(i) + padded(m), 0.0);
   }
   int size() const { return size_; }
   double *row(int i) const { return entries_.row(i); }
@@ -22,22 +22,27 @@ class Cholesky {
   void factorise() {
     least_.resize(size_);
     for (int j = 0; j < size_; j++) least_[j] = DEPENDENT * row(j)[j];
+    kept_.clear();
+    ends_.clear();
     for (int from = 0; from < size_; from += PANEL) {
       const int pivots = std::min(PANEL, size_ - from);
       take_panel(from, pivots);
+      kept_.insert(kept_.end(), units_.begin() + std::min<std::size_t>(PANEL / UNIT, units_.size()), units_.end());
+      ends_.push_back(kept_.size());
       for (int j = 0; j < pivots; j++) make_pivot(j, least_[from + j]);
       put_back(from, pivots);
       for (std::size_t u = PANEL / UNIT; u < units_.size(); u++) subtract_from_rows(u);
     }
   }
 
+  // A panel after the other, and back.
   void solve(double *b) const {
-    for (int j = 0; j < size_; j++) {
-      const double *pivot = row(j);
-      b[j] /= pivot[j];
-      for (int q = j + 1; q < size_; q++) b[q] -= pivot[q] * b[j];
-    }
-    for (int j = size_ - 1; j >= 0; j--) b[j] = (b[j] - product(row(j), b, j + 1)) / row(j)[j];
+    std::copy(b, b + size_, right_.get());
+    std::fill(right_.get() + size_, right_.get() + right_.size(), 0.0);
+    const int panels = static_cast<int>(ends_.size());
+    for (int p = 0; p < panels; p++) solve_down(p);
+    for (int p = panels - 1; p >= 0; p--) solve_up(p);
+    std::copy(right_.get(), right_.get() + size_, b);
   }
 
  private:
@@ -105,23 +110,48 @@ class Cholesky {
         unit(units_[rows] * UNIT + r, units_[u + v / UNIT_VECTORS])[v % UNIT_VECTORS] -= sums[r][v];
   }
 
+  // Units beyond the pivots' own in the rows of a panel.
+  const int *first_unit(int p) const { return kept_.data() + (p > 0 ? ends_[p - 1] : 0); }
+  const int *last_unit(int p) const { return kept_.data() + ends_[p]; }
+
+  void solve_down(int p) const {
+    const int from = p * PANEL, end = std::min(from + PANEL, size_);
+    double *x = right_.get();
+    for (int j = from; j < end; j++) {
+      x[j] /= row(j)[j];
+      for (int q = j + 1; q < end; q++) x[q] -= row(j)[q] * x[j];
+    }
+    for (const int *u = first_unit(p); u != last_unit(p); u++)
+      for (int v = 0; v < UNIT_VECTORS; v++) {
+        Vec &to = as_vec(x + *u * UNIT)[v];
+        Vec sum = to;
+        for (int j = from; j < end; j++) sum -= unit(j, *u)[v] * x[j];
+        to = sum;
+      }
+  }
+
+  void solve_up(int p) const {
+    const int from = p * PANEL, end = std::min(from + PANEL, size_);
+    double *x = right_.get();
+    for (int j = end - 1; j >= from; j--) {
+      Vec sum{};
+      for (const int *u = first_unit(p); u != last_unit(p); u++)
+        for (int v = 0; v < UNIT_VECTORS; v++) sum += unit(j, *u)[v] * as_vec(x + *u * UNIT)[v];
+      double rest = x[j] - total(sum);
+      for (int q = j + 1; q < end; q++) rest -= row(j)[q] * x[q];
+      x[j] = rest / row(j)[j];
+    }
+  }
+
   Vec *panel(int j, std::size_t u) const { return as_vec(panel_.row(j) + u * UNIT); }
   Vec *unit(int i, int u) const { return as_vec(row(i) + u * UNIT); }
 
-  // In four sums, which need not wait for each other.
-  double product(const double *x, const double *y, int from) const {
-    double sums[4] = {0, 0, 0, 0};
-    int q = from;
-    for (; q + 4 <= size_; q += 4)
-      for (int j = 0; j < 4; j++) sums[j] += x[q + j] * y[q + j];
-    for (; q < size_; q++) sums[0] += x[q] * y[q];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  }
-
   int size_ = 0;
-  Table entries_, panel_;
-  std::vector<double> least_;  // that a pivot must exceed
-  std::vector<int> units_;     // of the panel
+  Table entries_, panel_, right_;
+  std::vector<double> least_;     // that a pivot must exceed
+  std::vector<int> units_;        // of the panel
+  std::vector<int> kept_;         // units of all panels, but for the pivots' own
+  std::vector<std::size_t> ends_;  // of each panel among them
 };
 
 // Coefficients that move together: one unknown for each group of tied tasks of a feature, labelled 0 to count - 1; -1
@@ -165,14 +195,15 @@ inline std::vector<int> parts_of(const Groups &groups) {
 // The normal equations of a weighted least-squares problem over groups, part by part.
 class NormalEquations {
  public:
-  // entries(k, i)(j) is the curvature between the i-th and the j-th feature of the groups in task k.
+  // entries(k, a)(b) is the curvature in task k between two features of the groups, by their `names` a and b.
   template <class Entries>
-  void factorise(const Groups &groups, const std::vector<double> &ridge, const Entries &entries) {
+  void factorise(const Groups &groups, const std::vector<double> &ridge, const std::vector<int> &names,
+                 const Entries &entries) {
     place(groups);
     for (std::size_t p = 0; p < systems_.size(); p++) {
       systems_[p].reset(sizes_[p]);
       for (int k = 0; k < groups.tasks; k++)
-        if (system_of_task_[k] == static_cast<int>(p)) add_task(groups, k, systems_[p], entries);
+        if (system_of_task_[k] == static_cast<int>(p)) add_task(groups, k, systems_[p], names, entries);
     }
     for (int g = 0; g < groups.count; g++) systems_[system_[g]].row(place_[g])[place_[g]] += ridge[g];
     for (Cholesky &system : systems_) system.factorise();
@@ -243,17 +274,21 @@ class NormalEquations {
   }
 
   template <class Entries>
-  void add_task(const Groups &groups, int k, Cholesky &system, const Entries &entries) {
+  void add_task(const Groups &groups, int k, Cholesky &system, const std::vector<int> &names, const Entries &entries) {
     at_.assign(system.size(), -1);
     for (std::size_t i = 0; i < groups.size(); i++)
-      if (groups.of(i)[k] >= 0) at_[place_[groups.of(i)[k]]] = static_cast<int>(i);
-    members_.clear();
+      if (groups.of(i)[k] >= 0) at_[place_[groups.of(i)[k]]] = names[i];
+    to_.clear();
+    from_.clear();
     for (int place = 0; place < system.size(); place++)
-      if (at_[place] >= 0) members_.push_back({place, at_[place]});
-    for (std::size_t from = 0; from < members_.size(); from++) {
-      double *to = system.row(members_[from].first);
-      const auto entry = entries(k, members_[from].second);
-      for (std::size_t i = from; i < members_.size(); i++) to[members_[i].first] += entry(members_[i].second);
+      if (at_[place] >= 0) {
+        to_.push_back(place);
+        from_.push_back(at_[place]);
+      }
+    for (std::size_t i = 0; i < to_.size(); i++) {
+      double *row = system.row(to_[i]);
+      const auto entry = entries(k, from_[i]);
+      for (std::size_t j = i; j < to_.size(); j++) row[to_[j]] += entry(from_[j]);
     }
   }
 
@@ -261,6 +296,5 @@ class NormalEquations {
   std::vector<int> sizes_, system_, place_, system_of_task_;
   std::vector<long long> keys_;  // by which groups are put in order_
   std::vector<int> order_;
-  std::vector<int> at_;
-  std::vector<std::pair<int, int>> members_;  // features with an unknown in one task, after its place
+  std::vector<int> at_, to_, from_;  // of one task: names of features by place, and both of those that have one
 };

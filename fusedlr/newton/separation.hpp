@@ -33,15 +33,14 @@ class Separation {
   Verdict judge_part(const Groups &groups, const std::vector<int> &part, int which, const Settings &settings) {
     collect(groups, part, which);
     if (unknowns_ == 0 || labels_.empty()) return FINITE;
-    target_.assign(unknowns_, 0.0);
-    for (std::size_t j = 0; j < labels_.size(); j++) add_label(groups, j, 1.0, target_);
+    std::vector<double> target(unknowns_, 0.0);
+    for (std::size_t j = 0; j < labels_.size(); j++) add_label(groups, j, target);
     passive_.clear();
-    factor_.reset(unknowns_);
+    factor_.reset(target);
     shares_.clear();
-    residual_ = target_;
     double sum = static_cast<double>(labels_.size());
     for (std::size_t step = 0; step < 3 * (labels_.size() + unknowns_); step++) {
-      const double size = norm(residual_);
+      const double size = norm(factor_.residual());
       if (size <= SMALL * sum) return FINITE;
       const int worst = most_opposed(groups, -SMALL * size);
       if (worst < 0) return INFINITE;
@@ -77,26 +76,24 @@ class Separation {
     }
   }
 
-  // to += by * column of label j
-  void add_label(const Groups &groups, std::size_t j, double by, std::vector<double> &to) const {
+  // to += column of label j
+  void add_label(const Groups &groups, std::size_t j, std::vector<double> &to) const {
     const Label &label = labels_[j];
     for (std::size_t i = 0; i < groups.size(); i++) {
       const int g = groups.of(i)[label.task];
-      if (g >= 0) to[place_[g]] += by * label.inverse * data_.column(groups.features[i])[label.row];
+      if (g >= 0) to[place_[g]] += label.inverse * data_.column(groups.features[i])[label.row];
     }
   }
 
   // The label that the residual goes most against, or -1 if it goes against none by more than the limit.
   int most_opposed(const Groups &groups, double limit) {
     slopes_.clear();
-    std::vector<double> by(groups.tasks);
-    for (std::size_t i = 0; i < groups.size(); i++) {
-      for (int k = 0; k < groups.tasks; k++) {
-        const int g = groups.of(i)[k];
-        by[k] = g >= 0 && place_[g] >= 0 ? residual_[place_[g]] : 0.0;
-      }
-      data_.add_feature(groups.features[i], by.data(), slopes_);
+    by_.assign(groups.labels.size(), 0.0);
+    for (std::size_t i = 0; i < by_.size(); i++) {
+      const int g = groups.labels[i];
+      if (g >= 0 && place_[g] >= 0) by_[i] = factor_.residual()[place_[g]];
     }
+    data_.add_features(groups.features, by_, slopes_);
     int worst = -1;
     for (std::size_t j = 0; j < labels_.size(); j++) {
       const double slope = labels_[j].inverse * slopes_.row(labels_[j].task)[labels_[j].row];
@@ -113,7 +110,7 @@ class Separation {
     passive_.push_back(label);
     shares_.push_back(0.0);
     std::vector<double> column(unknowns_, 0.0), wanted;
-    add_label(groups, label, 1.0, column);
+    add_label(groups, label, column);
     if (!factor_.append(column)) {  // depends on the others up to rounding
       passive_.pop_back();
       shares_.pop_back();
@@ -121,7 +118,7 @@ class Separation {
       return;
     }
     for (;;) {
-      factor_.least_squares(target_, wanted);
+      factor_.least_squares(wanted);
       for (double &w : wanted) w = -w;
       double reach = 1;
       std::size_t first = wanted.size();
@@ -139,8 +136,6 @@ class Separation {
       passive_.erase(passive_.begin() + first);
       shares_.erase(shares_.begin() + first);
     }
-    residual_ = target_;
-    factor_.project_out(residual_);
   }
 
   static double norm(const std::vector<double> &v) {
@@ -155,6 +150,6 @@ class Separation {
   int unknowns_ = 0;
   std::vector<int> place_, passive_;
   std::vector<Label> labels_;
-  std::vector<double> target_, residual_, shares_;
+  std::vector<double> shares_, by_;
   OrthogonalFactor factor_;
 };
