@@ -229,11 +229,16 @@ def _goes_on(grid, chosen, name, end):
 
 
 def _solving_order(points):
-    """From strong l1 to weak, and to and fro in the others, so that neighbours follow each other."""
+    """From strong l1 to weak, and to and fro in the others, so that neighbours follow each other.
+
+    At the weakest l1 always from strong l2 to weak: where that is none at all, the solutions at
+    larger l2 show the way.
+    """
     rank = [np.unique(column, return_inverse=True)[1] for column in points.T]
     outer = rank[0].max() - rank[0]
     middle = np.where(outer % 2 == 0, rank[2].max() - rank[2], rank[2])
-    inner = np.where((outer * (rank[2].max() + 1) + middle) % 2 == 0, rank[1].max() - rank[1], rank[1])
+    falling = ((outer * (rank[2].max() + 1) + middle) % 2 == 0) | (outer == outer.max())
+    inner = np.where(falling, rank[1].max() - rank[1], rank[1])
     return np.lexsort((inner, middle, outer))
 
 

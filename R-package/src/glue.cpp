@@ -72,7 +72,7 @@ void solve_many(fusedlr::Solver &solver, int rows, int tasks, int points, const 
   solver.set_factors(factors, factors + rows);
   for (int i = 0; i < points; i++, point += 3, reports += 6) {
     solver.penalise_by(point[0], point[1], point[2]);
-    solver.start_from_best(params);
+    solver.start_from_best(params, settings.floor);
     const fusedlr::Report report = solver.solve(settings);
     solver.params(params + size * i);
     solver.remember();

@@ -41,7 +41,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
         void set_factors(const double *, const double *)
         void penalise_by(double, double, double)
         void start(const double *)
-        void start_from_best(const double *)
+        void start_from_best(const double *, double)
         void remember()
         void forget()
         Report solve(const Settings &) except +
@@ -205,7 +205,7 @@ cdef class Core:
         self.solver.forget()
         for i in range(points.shape[0]):
             self.solver.penalise_by(points[i, 0], points[i, 1], points[i, 2])
-            self.solver.start_from_best(&out[0, 0, 0])
+            self.solver.start_from_best(&out[0, 0, 0], floor)
             report = self.run(tolerance, max_iterations, floor)
             self.solver.params(&out[i, 0, 0])
             self.solver.remember()

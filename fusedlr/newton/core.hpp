@@ -36,8 +36,9 @@ class Solver {
   virtual void set_factors(const double *factors, const double *fusion_factors) = 0;
   virtual void penalise_by(double l1, double l2, double fusion) = 0;
   virtual void start(const double *params) = 0;
-  // Start from whichever remembered solution has the least objective at the penalties of penalise_by.
-  virtual void start_from_best(const double *solutions) = 0;
+  // Start from the remembered solution of least objective at the penalties of penalise_by, or from better guesses that
+  // the solutions of a grid allow. `floor` is that of the settings of the solve to come.
+  virtual void start_from_best(const double *solutions, double floor) = 0;
   // Remember the solution just found as row `count` of the caller's array of solutions.
   virtual void remember() = 0;
   virtual void forget() = 0;

@@ -24,6 +24,7 @@ class Data {
         mean_(features, 0.0),
         spread_(features, 1.0),
         scale_(features, 1.0),
+        curvature_(features, -1.0),
         far_(features, false) {
     copy_columns(problem);
     for (int k = 0; k < tasks(); k++)
@@ -53,6 +54,7 @@ class Data {
       for (int i = 0; i < rows; i++)
         x[i] = centred ? (x[i] * before - mean_[a]) / after : (x[i] * before + mean_[a]) / after;
       scale_[a] = after;
+      curvature_[a] = -1;
       changed = true;
     }
     return changed;
@@ -70,6 +72,14 @@ class Data {
     shift_intercepts(to, from, -1.0);
   }
   const double *column(int a) const { return X_.row(a); }
+
+  // The largest curvature that the loss of a task can have in a row of coefficients beside an intercept: a quarter of
+  // the weighted sum of squares about the mean; about zero for the intercept itself and for constant columns.
+  double largest_curvature(int a) const {
+    if (curvature_[a] < 0)
+      for (int k = 0; k < tasks(); k++) curvature_[a] = std::max(curvature_[a], 0.25 * sum_of_squares(a, k));
+    return curvature_[a];
+  }
 
   // Loss and its derivatives at the linear predictor of `at`.
   double evaluate(Slopes &at) const {
@@ -102,19 +112,18 @@ class Data {
   // written a quarter as often.
   void add_features(const std::vector<int> &which, const std::vector<double> &by, Table &linear) const {
     std::size_t i = 0;
-    for (; i + 4 <= which.size(); i += 4) {
-      const double *x[4] = {column(which[i]), column(which[i + 1]), column(which[i + 2]), column(which[i + 3])};
-      for (int k = 0; k < tasks(); k++) add_scaled(width, &by[i * tasks() + k], tasks(), x, linear.row(k));
-    }
+    for (; i + 4 <= which.size(); i += 4)
+      in_strips([&](auto count, int k) { add_four<decltype(count)::value>(&which[i], &by[i * tasks()], k, linear); });
     for (; i < which.size(); i++) add_feature(which[i], &by[i * tasks()], linear);
   }
 
   // Gradient of the loss in the coefficients from its first derivatives.
   void gradient(const Table &first, Table &out) const {
-    int k = 0;
-    for (; k + 4 <= tasks(); k += 4) gradient_strip<4>(first, k, out);
-    for (; k + 2 <= tasks(); k += 2) gradient_strip<2>(first, k, out);
-    if (k < tasks()) gradient_strip<1>(first, k, out);
+    in_strips([&](auto count, int k) { gradient_strip<decltype(count)::value, false>(first, k, out); });
+  }
+  // The same with the sizes of what it is a sum of.
+  void sizes(const Table &first, Table &out) const {
+    in_strips([&](auto count, int k) { gradient_strip<decltype(count)::value, true>(first, k, out); });
   }
 
  private:
@@ -122,6 +131,21 @@ class Data {
 
   static double power_of_two(double size) {
     return size > 0 && std::isfinite(size) ? std::exp2(std::round(std::log2(size))) : 1.0;
+  }
+
+  double sum_of_squares(int a, int k) const {
+    const Vec *x = as_vec(column(a)), *w = as_vec(weights.row(k));
+    Vec counts{}, sums{}, squares{};
+    for (int i = 0; i < vectors(); i++) {
+      counts += w[i];
+      sums += w[i] * x[i];
+      squares += w[i] * x[i] * x[i];
+    }
+    const double count = total(counts), mean = total(sums) / (count > 0 ? count : 1.0), about_zero = total(squares);
+    squares = Vec{};
+    for (int i = 0; i < vectors(); i++) squares += w[i] * (x[i] - mean) * (x[i] - mean);
+    const double about_mean = total(squares);
+    return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 
   // A column without any spread but rounding stays as it is: nothing of it would be left.
@@ -149,8 +173,35 @@ class Data {
           X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(i) * d + a];
   }
 
-  // Two columns against up to four tasks at a time.
+  // Calls act with 4, 2 or 1, as a constant, and the first of so many tasks, until all tasks had their turn.
+  template <class Act>
+  void in_strips(const Act &act) const {
+    int k = 0;
+    for (; k + 4 <= tasks(); k += 4) act(std::integral_constant<int, 4>(), k);
+    for (; k + 2 <= tasks(); k += 2) act(std::integral_constant<int, 2>(), k);
+    if (k < tasks()) act(std::integral_constant<int, 1>(), k);
+  }
+
+  // Four columns times their coefficients, for K tasks from k0 on.
   template <int K>
+  void add_four(const int *which, const double *by, int k0, Table &linear) const {
+    const Vec *x[4];
+    Vec *to[K];
+    Vec coefs[K][4];
+    for (int j = 0; j < 4; j++) x[j] = as_vec(column(which[j]));
+    for (int k = 0; k < K; k++) {
+      to[k] = as_vec(linear.row(k0 + k));
+      for (int j = 0; j < 4; j++) coefs[k][j] = spread(by[j * tasks() + k0 + k]);
+    }
+    for (int i = 0; i < vectors(); i++) {
+      const Vec a = x[0][i], b = x[1][i], c = x[2][i], d = x[3][i];
+      for (int k = 0; k < K; k++)
+        to[k][i] += (a * coefs[k][0] + b * coefs[k][1]) + (c * coefs[k][2] + d * coefs[k][3]);
+    }
+  }
+
+  // Two columns against up to four tasks at a time.
+  template <int K, bool SIZES>
   void gradient_strip(const Table &first, int k0, Table &out) const {
     for (int a = 0; a < features; a += 2) {
       const Vec *x = as_vec(column(a)), *y = as_vec(column(a + 1 < features ? a + 1 : a));
@@ -158,8 +209,8 @@ class Data {
       for (int i = 0; i < vectors(); i++)
         for (int k = 0; k < K; k++) {
           const Vec r = as_vec(first.row(k0 + k))[i];
-          sums[0][k] += x[i] * r;
-          sums[1][k] += y[i] * r;
+          add_product<SIZES>(x[i], r, sums[0][k]);
+          add_product<SIZES>(y[i], r, sums[1][k]);
         }
       for (int k = 0; k < K; k++) {
         double *to = out.row(k0 + k) + a;
@@ -169,9 +220,20 @@ class Data {
     }
   }
 
+  template <bool SIZE>
+  static void add_product(const Vec &x, const Vec &y, Vec &sum) {
+    if constexpr (SIZE) {
+      const Vec product = x * y;
+      sum += product > 0.0 ? product : -product;
+    } else {
+      sum += x * y;
+    }
+  }
+
   const int tasks_;
   Table X_;
   std::vector<double> mean_, spread_, scale_;
+  mutable std::vector<double> curvature_;  // negative where not made yet
   std::vector<char> far_;
   bool centred_ = false;
 };

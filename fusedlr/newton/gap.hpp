@@ -24,7 +24,7 @@ class Gap {
     if (plain <= target || !(loose || penalties_.has_features_without_ridge())) return plain;
     double correction;
     if (label_pattern_in_set()) {
-      if (least_gap(true) > (loose ? target : HOPEFUL * target)) return plain;
+      if (least_gap(true) > ((loose ? 0.1 : HOPEFUL) * target)) return plain;
       const NormalEquations &equations = gram_.equations(free_, ridge_);
       const std::vector<double> slopes = misses();
       std::vector<double> step = slopes;
@@ -226,10 +226,10 @@ class Gap {
   // small, a coefficient may make much of them.
   bool project(bool by_gram, double &correction) {
     by_gram = by_gram && gram_covers_free_rows();
-    factorise(by_gram);
+    const NormalEquations &equations = by_gram ? gram_.equations(free_, ridge_) : present_equations();
     std::vector<double> step = misses();
-    equations_.solve(step);
-    return balance(equations_, by_gram, step, correction);
+    equations.solve(step);
+    return balance(equations, by_gram, step, correction);
   }
 
   // The same from the first solution of the equations on. The present curvature, with which corrections are smallest,
@@ -272,31 +272,19 @@ class Gap {
   }
 
   // Sums of the sizes of what the slopes of every group are sums of.
-  std::vector<double> loads() const {
+  std::vector<double> loads() {
     std::vector<double> sums(free_.count, 0.0);
-    for_all_free([&](int a, int k, int g) {
-      const Vec *x = as_vec(data_.column(a)), *r = as_vec(at_.now.first.row(k));
-      Vec sum{};
-      for (int i = 0; i < data_.vectors(); i++) {
-        const Vec product = x[i] * r[i];
-        sum += product > 0.0 ? product : -product;
-      }
-      sums[g] += total(sum);
-    });
+    reshape_projected();
+    data_.sizes(at_.now.first, projected_);
+    for_all_free([&](int a, int k, int g) { sums[g] += projected_.row(k)[a]; });
     return sums;
   }
 
-  void factorise(bool by_gram) {
-    if (by_gram)
-      equations_.factorise(free_, ridge_, [this](int k, std::size_t i) {
-        return [this, k, c = set_.place[free_.features[i]]](std::size_t j) {
-          return gram_.entry(k, c, set_.place[free_.features[j]]);
-        };
-      });
-    else
-      equations_.factorise(free_, ridge_, [this](int k, std::size_t i) {
-        return [this, k, a = free_.features[i]](std::size_t j) { return curvature_between(k, a, free_.features[j]); };
-      });
+  const NormalEquations &present_equations() {
+    equations_.factorise(free_, ridge_, free_.features, [this](int k, int a) {
+      return [this, k, a](int b) { return curvature_between(k, a, b); };
+    });
+    return equations_;
   }
 
   bool gram_covers_free_rows() const {
@@ -322,12 +310,16 @@ class Gap {
     for (int k = 0; k < tasks(); k++) {
       const Vec *weight = as_vec((by_gram ? gram_.weights() : at_.now.second).row(k));
       const Vec *change = as_vec(at_.change.row(k));
-      const double growth = by_gram ? gram_.growth(k) : 1.0;
+      const double growth = by_gram ? gram_.equations_growth(k) : 1.0;
       Vec *to = as_vec(at_.next.first.row(k));
       for (int i = 0; i < data_.vectors(); i++) to[i] += growth * weight[i] * change[i];
     }
-    if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
+    reshape_projected();
     data_.gradient(at_.next.first, projected_);
+  }
+
+  void reshape_projected() {
+    if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
   }
 
   // Whether the corrected residuals are well within the dual domain, and what the correction costs.

@@ -31,8 +31,9 @@ class GramModel {
 
   // How far the curvature has moved since the matrices were made, beyond a common growth in each task (which growth_
   // takes up), relative to its sum: over all tasks, or a tenth of that of a single task, so that tasks of small weight
-  // are not forgotten.
+  // are not forgotten. Infinite where there are none.
   double drift() {
+    if (size_ == 0) return std::numeric_limits<double>::infinity();
     double moved = 0, sum = 0, largest = 0;
     for (int k = 0; k < data_.tasks(); k++) {
       const Vec *now = as_vec(at_.now.second.row(k)), *then = as_vec(weights_.row(k));
@@ -42,11 +43,7 @@ class GramModel {
         sum_then += then[i];
       }
       const double task_sum = total(sum_now) + 1e-300;
-      const double growth = task_sum / (total(sum_then) + 1e-300);
-      if (std::fabs(growth / growth_[k] - 1) > SAME_GROWTH) {
-        growth_[k] = growth;
-        known_ = false;
-      }
+      const double growth = growth_[k] = task_sum / (total(sum_then) + 1e-300);
       for (int i = 0; i < data_.vectors(); i++) {
         const Vec difference = now[i] - then[i] * growth;
         by += difference > 0.0 ? difference : -difference;
@@ -129,21 +126,21 @@ class GramModel {
     return groups.count <= SMALL_SYSTEM || passes_of_equations(groups) <= 100;
   }
 
-  // The equations of the model over groups of coefficients, kept while they are those of the last call.
+  // The equations of the model over groups of coefficients, kept while they are those of the last call but for a little
+  // growth.
   const NormalEquations &equations(const Groups &groups, const std::vector<double> &ridge) {
-    if (known_ && groups == groups_ && ridge == ridge_) return equations_;
+    if (known_ && groups == groups_ && ridge == ridge_ && has_grown_little()) return equations_;
     groups_ = groups;
     ridge_ = ridge;
+    equations_growth_ = growth_;
     known_ = true;
     std::vector<double> added = ridge;
     for (const int g : groups.labels)
       if (g >= 0) added[g] += least_;
     places_.clear();
     for (const int a : groups.features) places_.push_back(set_.place[a]);
-    equations_.factorise(groups, added, [this](int k, std::size_t i) {
-      return [growth = growth_[k], row = gram(k, places_[i]), places = places_.data()](std::size_t j) {
-        return growth * row[places[j]];
-      };
+    equations_.factorise(groups, added, places_, [this](int k, int c) {
+      return [growth = growth_[k], row = gram(k, c)](int e) { return growth * row[e]; };
     });
     return equations_;
   }
@@ -151,12 +148,19 @@ class GramModel {
   double entry(int k, int c, int e) const { return growth_[k] * gram(k, c)[e]; }
   double *gram(int k, int c) const { return gram_.row(static_cast<std::size_t>(k) * stride_ + c); }
   const Table &weights() const { return weights_; }
-  double growth(int k) const { return growth_[k]; }
+  // The growth that the equations of the last call take into account.
+  double equations_growth(int k) const { return equations_growth_[k]; }
 
  private:
   static constexpr int SMALL_SYSTEM = 500;     // unknowns
-  static constexpr double SAME_GROWTH = 0.01;  // not worth new equations
+  static constexpr double LITTLE = 0.05;       // growth that is not worth new equations
   static constexpr int STRIP = 128, LONG_STRIP = 4096;  // rows at a time: what is made of them stays in cache
+
+  bool has_grown_little() const {
+    for (int k = 0; k < data_.tasks(); k++)
+      if (std::fabs(growth_[k] / equations_growth_[k] - 1) > LITTLE) return false;
+    return true;
+  }
 
   void grow(int m) {
     stride_ = std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD;
@@ -190,8 +194,9 @@ class GramModel {
       for (int k = 0; k < data_.tasks(); k++) add_strip<Numbers>(k, m, strip);
     }
     for (int k = 0; k < data_.tasks(); k++)
-      for (int c = 0; c < m; c++)
-        for (int e = c + 1; e < m; e++) gram(k, e)[c] = gram(k, c)[e];
+      for (int c = 0; c < m; c += PAD)  // likewise
+        for (int e = c; e < m; e++)
+          for (int from = c; from < std::min(e, c + PAD); from++) gram(k, e)[from] = gram(k, from)[e];
   }
 
   // Weights are divided by the largest, because singles end at 1e38. What is left of the diagonal is not made yet.
@@ -294,6 +299,7 @@ class GramModel {
   const WorkingSet &set_;
   int stride_ = 0, size_ = 0;
   std::vector<double> growth_;  // of the curvature of each task since the matrices were made
+  std::vector<double> equations_growth_;  // likewise, when the equations were made
   std::vector<double> heaviest_;  // largest weight of each task then
   bool precise_ = true;
   double least_ = 0;

@@ -5,8 +5,12 @@ class Memory {
   struct Parts {
     double loss, l1, l2, fusion;  // the loss of a solution, and what each penalty of 1 would add to it
   };
+  // A guess: a solution, and from there `by` times the way from one solution to another. To a penalty of 0 nobody knows
+  // how far that way is best gone (`far`).
   struct Move {
-    std::size_t from, to;
+    std::size_t start, from, to;
+    double by;
+    bool far;
   };
 
   void clear() {
@@ -52,7 +56,7 @@ class Memory {
       }
     for (int i = 0; i < 3 && differing == 1; i++) {
       if (i == which) continue;
-      Move nearest{0, 0};
+      Move nearest{};
       double distance = std::numeric_limits<double>::infinity();
       for (const double value : values_[i]) {
         if (value == here[i] || std::fabs(value - here[i]) >= distance) continue;
@@ -60,10 +64,30 @@ class Memory {
         from[i] = to[i] = value;
         const auto a = places_.find(from), b = places_.find(to);
         if (a == places_.end() || b == places_.end()) continue;
-        nearest = {a->second, b->second};
+        nearest = {solution, a->second, b->second, 1.0, false};
         distance = std::fabs(value - here[i]);
       }
       if (std::isfinite(distance)) found.push_back(nearest);
+    }
+    return found;
+  }
+
+  // On a grid: from the two next larger values of each penalty on along the line of their solutions, which is nearly
+  // straight in the logarithm of a penalty that vanishes.
+  std::vector<Move> lines(const Point &here) const {
+    std::vector<Move> found;
+    for (int i = 0; i < 3; i++) {
+      std::vector<std::pair<double, std::size_t>> larger;
+      for (auto value = values_[i].upper_bound(here[i]); value != values_[i].end() && larger.size() < 2; ++value) {
+        Point there = here;
+        there[i] = *value;
+        const auto place = places_.find(there);
+        if (place != places_.end()) larger.push_back({*value, place->second});
+      }
+      if (larger.size() < 2) continue;
+      const bool far = here[i] == 0;
+      const double by = far ? 1 : std::log(larger[0].first / here[i]) / std::log(larger[1].first / larger[0].first);
+      found.push_back({larger[0].second, larger[1].second, larger[0].second, by, far});
     }
     return found;
   }

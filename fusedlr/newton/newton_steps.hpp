@@ -33,6 +33,7 @@ class NewtonSteps {
   void begin(const Settings &settings) {
     iterations = 0;
     passes_ = PASSES + 10 * settings.max_iterations;
+    early_ = true;
   }
 
   // Starts from coefficients in the caller's units.
@@ -284,10 +285,10 @@ class NewtonSteps {
 
   // The features of the next quadratic model; true if its curvature is just that of the present point.
   bool choose_features(bool force) {
-    const bool fresh = force || gram_.size() == 0 || gram_.drift() > drift_limit();
+    const bool fresh = force || gram_.drift() > drift_limit();
     if (fresh) {
       set_.clear();
-      gram_.renew(force || loose);
+      gram_.renew(force);
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
@@ -308,7 +309,7 @@ class NewtonSteps {
   double drift_limit() const { return penalties_.is_fused() ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1; }
 
   // Whether Gram matrices may stand in for the present curvature.
-  bool gram_is_near() { return !by_rows_ && gram_.size() > 0 && gram_.drift() <= drift_limit(); }
+  bool gram_is_near() { return !by_rows_ && gram_.drift() <= drift_limit(); }
 
   // Keeps blocks with no curvature at all where they are.
   double least_curvature() const { return 1e-12 * (null_loss_ > 0 ? null_loss_ : 1.0) / tasks(); }
@@ -338,9 +339,10 @@ class NewtonSteps {
   }
 
   bool sweep(const Settings &settings) {
+    const bool early = std::exchange(early_, false);
     const double smallest = 1e-12 * settings.tolerance * settings.tolerance * objective;
-    if (by_rows_) return row_sweeps_.run(least_curvature(), smallest, loose, passes_, settings);
-    return gram_sweeps_.run(least_curvature(), smallest, loose, passes_, settings);
+    if (by_rows_) return row_sweeps_.run(least_curvature(), smallest, loose, early, passes_, settings);
+    return gram_sweeps_.run(least_curvature(), smallest, loose, early, passes_, settings);
   }
 
   // ---------------------------------------------------------------- line search
@@ -410,6 +412,7 @@ class NewtonSteps {
   Gap<T> gap_of_;
   bool by_rows_ = false;
   int passes_ = 0;  // left in the budget of this solve
+  bool early_ = false;  // no step of this solve has been made yet
   double null_loss_ = 0;
   std::vector<int> moved_;  // features and by how much, see start and collect_change
   std::vector<double> moves_;

@@ -36,6 +36,12 @@ class SeparableRule {
 
   const std::vector<double> &ridge() const { return ridge_; }
 
+  // Adds the ridge to the penalties that a solve of free features would begin with; the caller takes it away again.
+  void expect_ridge(double floor) {
+    if (verdict_ != Separation<T>::FINITE || kinds_of_rows() != judged_)
+      raise_ridge(std::vector<double>(penalties_.l2), floor_of(floor, false));
+  }
+
  private:
   static constexpr double ROUGH = 1e-3;  // gap of a fit that is only asked for its residuals
 
@@ -64,31 +70,15 @@ class SeparableRule {
     return false;
   }
 
-  // A fraction of the largest curvature that a row can have beside an intercept: a quarter of the largest weighted sum
-  // of squares about the mean; about zero for the intercept itself and for constant columns.
+  // A fraction of the largest curvature that a row can have.
   std::vector<double> floor_of(double fraction, bool one_class) const {
     std::vector<double> floor(data_.features, 0.0);
     for (int a = one_class ? 0 : 1; a < data_.features; a++) {
       if (!penalties_.is_free(a)) continue;
-      for (int k = 0; k < tasks(); k++) floor[a] = std::max(floor[a], 0.25 * fraction * sum_of_squares(a, k));
-      if (floor[a] == 0) floor[a] = fraction;
+      const double curvature = data_.largest_curvature(a);
+      floor[a] = curvature > 0 ? fraction * curvature : fraction;
     }
     return floor;
-  }
-
-  double sum_of_squares(int a, int k) const {
-    const Vec *x = as_vec(data_.column(a)), *w = as_vec(data_.weights.row(k));
-    Vec weights{}, sums{}, squares{};
-    for (int i = 0; i < data_.vectors(); i++) {
-      weights += w[i];
-      sums += w[i] * x[i];
-      squares += w[i] * x[i] * x[i];
-    }
-    const double weight = total(weights), mean = total(sums) / (weight > 0 ? weight : 1.0), about_zero = total(squares);
-    squares = Vec{};
-    for (int i = 0; i < data_.vectors(); i++) squares += w[i] * (x[i] - mean) * (x[i] - mean);
-    const double about_mean = total(squares);
-    return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 
   void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
@@ -101,6 +91,15 @@ class SeparableRule {
     for (int a = 0; a < data_.features; a++)
       kinds[a] = static_cast<char>(2 * penalties_.is_free(a) + (penalties_.fusion[a] > 0));
     return kinds;
+  }
+
+  // Whether there are more labels than free coefficients: otherwise no proof that the data are not separated is likely.
+  bool has_more_labels() const {
+    const Groups &groups = steps_.gap_of().label_free_rows();
+    long long labels = 0;
+    for (int k = 0; k < tasks(); k++)
+      for (int i = 0; i < data_.rows; i++) labels += data_.weights.row(k)[i] > 0;
+    return labels > groups.count;
   }
 
   // A rough fit with the ridge comes first: where the data are not separated its residuals mostly prove it, and either
@@ -116,7 +115,7 @@ class SeparableRule {
     judged_ = kinds;
     if (end == Steps::BROKEN_OFF)
       verdict_ = Separation<T>::UNKNOWN;
-    else if (steps_.proves_finite())
+    else if (has_more_labels() && steps_.proves_finite())
       verdict_ = Separation<T>::FINITE;
     else
       verdict_ = separation_.judge(steps_.gap_of().label_free_rows(), settings);

@@ -81,7 +81,7 @@ inline Vec exp_negative(Vec x) {
 // log(1 + e) for 0 <= e <= 1, by the series of atanh around 1 or 2.
 inline Vec log_one_plus(Vec e) {
   const Bits upper = e > 0.41421356237309503;
-  const Vec s = upper ? (e - 1.0) / (e + 3.0) : e / (e + 2.0);
+  const Vec s = (upper ? e - 1.0 : e) / (upper ? e + 3.0 : e + 2.0);
   const Vec u = s * s;
   Vec p = spread(1.0 / 21.0);
   p = p * u + 1.0 / 19.0;

@@ -45,24 +45,20 @@ class NewtonSolver final : public Solver {
 
   void start(const double *params) override { steps_.start(params); }
 
-  // From the best solution so far, or from there by a move that is known from neighbours on a grid, if that is better.
-  void start_from_best(const double *solutions) override {
+  // From the best solution so far, or by a move that is known from neighbours on a grid, if that is better.
+  void start_from_best(const double *solutions, double floor) override {
     if (memory_.empty()) return;
-    const std::size_t count = steps_.state.params.size(), best = memory_.best(point_);
-    const double *from = solutions + best * count;
-    start_.assign(from, from + count);
-    const auto moves = memory_.moves(point_, best);
-    double least = moves.empty() ? 0.0 : steps_.objective_at(from);
-    for (const Memory::Move &move : moves) {
-      guess_.resize(count);
-      for (std::size_t i = 0; i < count; i++)
-        guess_[i] = from[i] + (solutions[move.to * count + i] - solutions[move.from * count + i]);
-      if (penalties_.has_free_features()) keep_ties(from);
-      const double value = steps_.objective_at(guess_.data());
-      if (!(value < least)) continue;
-      least = value;
-      start_.swap(guess_);
-    }
+    const std::size_t best = memory_.best(point_), count = steps_.state.params.size();
+    std::vector<Memory::Move> moves = memory_.moves(point_, best);
+    const bool free = penalties_.has_free_features();
+    if (free)
+      for (const Memory::Move &line : memory_.lines(point_)) moves.push_back(line);
+    start_.assign(solutions + best * count, solutions + (best + 1) * count);
+    const std::vector<double> asked = penalties_.l2;
+    if (free) rule_.expect_ridge(floor);
+    double least = moves.empty() ? 0.0 : steps_.objective_at(start_.data());
+    for (const Memory::Move &move : moves) try_move(solutions, move, free, least);
+    penalties_.l2 = asked;
     start(start_.data());
   }
 
@@ -104,6 +100,28 @@ class NewtonSolver final : public Solver {
   }
 
  private:
+  static constexpr int FARTHEST = 5;  // doublings of a move, and one
+
+  // Goes along a move, twice as far each time if it may go far, and keeps where the objective is least.
+  void try_move(const double *solutions, const Memory::Move &move, bool free, double &least) {
+    const std::size_t count = steps_.state.params.size();
+    const double *start = solutions + move.start * count, *from = solutions + move.from * count,
+                 *to = solutions + move.to * count;
+    double before = std::numeric_limits<double>::infinity(), by = move.by;
+    guess_.resize(count);
+    for (int round = 0; round < (move.far ? FARTHEST : 1); round++, by *= 2) {
+      for (std::size_t i = 0; i < count; i++) guess_[i] = start[i] + by * (to[i] - from[i]);
+      if (free) keep_ties(start);
+      const double value = steps_.objective_at(guess_.data());
+      if (value < least) {
+        least = value;
+        start_ = guess_;
+      }
+      if (!(value < before)) return;
+      before = value;
+    }
+  }
+
   // Gives a guess the ties of the solution that it sets out from: where hardly anything but the loss holds
   // coefficients, each tie that a guess breaks for nothing is an unknown more in the equations.
   void keep_ties(const double *from) {
@@ -112,6 +130,7 @@ class NewtonSolver final : public Solver {
     std::vector<double> mean(t);
     for (int a = 0; a < data_.features; a++) {
       const std::size_t row = static_cast<std::size_t>(a) * t;
+      if (!breaks_tie(a, from + row, &guess_[row])) continue;
       int count = 0;
       std::fill(group.begin(), group.end(), -1);
       penalties_.label_ties(a, from + row, group.data(), count);
@@ -122,6 +141,13 @@ class NewtonSolver final : public Solver {
       for (int k = 0; k < t; k++)
         if (group[k] >= 0) guess_[row + k] = mean[group[k]];
     }
+  }
+
+  bool breaks_tie(int a, const double *from, const double *guess) const {
+    if (penalties_.fusion[a] > 0)
+      for (const Edge &e : block_.edges())
+        if (from[e.a] == from[e.b] && guess[e.a] != guess[e.b]) return true;
+    return false;
   }
 
   // Centres columns far from zero where intercepts are free of fusion.

@@ -25,14 +25,17 @@ class Sweeps {
   // Sweeps until the steps are a hundredth of the first sweep's: all features, then the non-zero ones, then all again.
   // `least` is the curvature that every block has at least, `smallest` a step that does not count. Where hardly
   // anything but the loss holds the coefficients (`loose`), sweeps would crawl from the start: every second one goes to
-  // the minimum on the present pattern instead. `passes` is what is left of a budget. False if the caller wants to
-  // stop.
-  bool run(double least, double smallest, bool loose, int &passes, const Settings &settings) {
+  // the minimum on the present pattern instead, after two that look for a pattern if that may be another one (`early`).
+  // `passes` is what is left of a budget. False if the caller wants to stop.
+  bool run(double least, double smallest, bool loose, bool early, int &passes, const Settings &settings) {
     least_ = least;
     passes_ = &passes;
     start();
     const int crawling = loose ? 2 : CRAWLING;
-    double first = loose ? solve_on_pattern(true) : 0.0;
+    double first = 0;
+    for (int pass = 0; pass < 2 && loose && early && penalties_.is_fused(); pass++, passes--)
+      first = std::max(first, update_blocks(everyone_));
+    if (loose) first = std::max(first, solve_on_pattern(true));
     bool all = true;
     kept_ = 0;
     for (int pass = 0; pass < MOST_PASSES && passes > 0; pass++, passes--) {
