@@ -14,13 +14,8 @@ class OrthogonalFactor {
   bool append(std::vector<double> column) {
     const double before = std::sqrt(dot(column, column));
     std::vector<double> entries(count() + 1, 0.0);
-    for (int again = 0; again < 2; again++)  // the second time takes away what rounding left
-      for (int j = 0; j < count(); j++) {
-        const double along = dot(columns_[j], column);
-        entries[j] += along;
-        add(-along, columns_[j], column);
-      }
-    const double size = std::sqrt(dot(column, column));
+    double size = take_out(column, entries);
+    if (size < 0.7 * before) size = take_out(column, entries);  // what rounding left of much that went
     if (!(size > 1e-13 * before)) return false;
     entries.back() = size;
     for (double &x : column) x /= size;
@@ -59,6 +54,16 @@ class OrthogonalFactor {
   const std::vector<double> &residual() const { return rest_; }
 
  private:
+  // Takes from a vector what lies along the columns of Q, adds how much of each that was, and returns the norm of the
+  // rest.
+  double take_out(std::vector<double> &v, std::vector<double> &much) const {
+    for (int j = 0; j < count(); j++) {
+      const double along = dot(columns_[j], v);
+      much[j] += along;
+      add(-along, columns_[j], v);
+    }
+    return std::sqrt(dot(v, v));
+  }
   static void rotate(double cosine, double sine, double &a, double &b) {
     const double x = a;
     a = cosine * x + sine * b;

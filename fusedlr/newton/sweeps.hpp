@@ -221,8 +221,8 @@ class Sweeps {
   // ---------------------------------------------------------------- the present pattern
 
   // Sweeps crawl where the model is nearly flat. Then keep the pattern of zeros and ties, on which model and penalty
-  // are one quadratic, and go towards its minimum as far as the true model falls. Returns the curvature-weighted square
-  // of the way there.
+  // are one quadratic, and go towards its minimum as far as the pattern stays. Returns the curvature-weighted square of
+  // the way there.
   double solve_on_pattern(bool loose) {
     list_active(loose);
     label_groups();
@@ -311,18 +311,19 @@ class Sweeps {
     for (int k = 0; k < tasks(); k++) step[k] = group[k] >= 0 ? values[group[k]] : 0.0;
   }
 
-  // Change of the model's state by a step over groups.
-  void pattern_reply(const std::vector<double> &values) {
+  // Change of the model's state by steps of the active features, tasks() numbers each.
+  void add_reply(const std::vector<double> &steps) {
     reply_.clear();
-    Scratch<T, 1> step(tasks());
-    for (std::size_t i = 0; i < active_.size(); i++) {
-      group_step(i, values, step.get());
-      model_.spread(active_[i], step.get(), reply_);
-    }
+    std::size_t i = 0;
+    if constexpr (Model::direct)
+      for (; i + 4 <= active_.size(); i += 4) model_.spread_four(&active_[i], &steps[i * tasks()], reply_);
+    for (; i < active_.size(); i++) model_.spread(active_[i], &steps[i * tasks()], reply_);
   }
 
   void pattern_product(const std::vector<double> &direction, std::vector<double> &product) {
-    pattern_reply(direction);
+    moves_.resize(active_.size() * tasks());
+    for (std::size_t i = 0; i < active_.size(); i++) group_step(i, direction, &moves_[i * tasks()]);
+    add_reply(moves_);
     std::fill(product.begin(), product.end(), 0.0);
     for (std::size_t i = 0; i < active_.size(); i++) {
       const int c = active_[i], *group = groups_.of(i);
@@ -332,28 +333,79 @@ class Sweeps {
     }
   }
 
+  // All the way, with what would change its order tied; if that is no better, until the first such change.
   bool walk_on_pattern(const std::vector<double> &walk) {
-    pattern_reply(walk);
-    const std::size_t coefs = static_cast<std::size_t>(set_.size()) * tasks();
-    std::vector<double> from(coefs);
-    gather(from.data());
-    fit(mixed_state_);
-    const double here = model_value(from.data(), model_.state());
-    Scratch<T, 1> step(tasks());
-    for (double length = 1; length > 0.01; length *= 0.5) {
-      mixed_coefs_ = from;
-      for (std::size_t i = 0; i < active_.size(); i++) {
-        group_step(i, walk, step.get());
-        double *to = &mixed_coefs_[static_cast<std::size_t>(active_[i]) * tasks()];
-        for (int k = 0; k < tasks(); k++) to[k] += length * step.get()[k];
-      }
-      for (std::size_t j = 0; j < reply_.size(); j++) mixed_state_[j] = model_.state()[j] + length * reply_[j];
-      if (model_value(mixed_coefs_.data(), mixed_state_) < here) {
-        adopt_mixture();
-        return true;
-      }
+    from_.resize(static_cast<std::size_t>(set_.size()) * tasks());
+    gather(from_.data());
+    const double here = model_value(from_.data(), model_.state());
+    if (try_walk(walk, 1.0, here)) return true;
+    const double length = first_crossing(walk);
+    return length < 1 && length > 0.01 && try_walk(walk, length * (1 + 1e-12), here);
+  }
+
+  // The share of the walk after which a coefficient with l1 becomes zero, or two that are fused become equal; 1 if none
+  // does.
+  double first_crossing(const std::vector<double> &walk) const {
+    Scratch<T, 1> scratch(tasks());
+    double *step = scratch.get(), least = 1;
+    const auto look = [&least](double value, double by) {
+      if (value * by < 0 && std::fabs(value) < least * std::fabs(by)) least = std::fabs(value / by);
+    };
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      const int a = set_.members[active_[i]];
+      const double *b = at_.trial.row(a);
+      group_step(i, walk, step);
+      for (int k = 0; k < tasks() && penalties_.l1[a] > 0; k++) look(b[k], step[k]);
+      if (penalties_.fusion[a] > 0)
+        for (const Edge &e : block_.edges()) look(b[e.a] - b[e.b], step[e.a] - step[e.b]);
     }
-    return false;
+    return least;
+  }
+
+  bool try_walk(const std::vector<double> &walk, double length, double here) {
+    mixed_coefs_ = from_;
+    moves_.assign(active_.size() * tasks(), 0.0);
+    for (std::size_t i = 0; i < active_.size(); i++) {
+      double *to = &mixed_coefs_[static_cast<std::size_t>(active_[i]) * tasks()], *move = &moves_[i * tasks()];
+      group_step(i, walk, move);
+      for (int k = 0; k < tasks(); k++) to[k] += length * move[k];
+      keep_order(active_[i], to);
+      for (int k = 0; k < tasks(); k++) move[k] = to[k] - at_.trial.row(set_.members[active_[i]])[k];
+    }
+    add_reply(moves_);
+    fit(mixed_state_);
+    for (std::size_t j = 0; j < reply_.size(); j++) mixed_state_[j] = model_.state()[j] + reply_[j];
+    if (!(model_value(mixed_coefs_.data(), mixed_state_) < here)) return false;
+    adopt_mixture();
+    return true;
+  }
+
+  // Coefficients of a feature on their way from where they are: what has crossed zero becomes zero, where l1 holds it
+  // there, and fused ones that have crossed each other become equal.
+  void keep_order(int c, double *to) const {
+    const int a = set_.members[c];
+    const double *b = at_.trial.row(a);
+    if (penalties_.fusion[a] > 0) {
+      bool crossed = false;
+      for (const Edge &e : block_.edges()) crossed |= (b[e.a] - b[e.b]) * (to[e.a] - to[e.b]) < 0;
+      if (crossed) tie_crossed(c, to);
+    }
+    for (int k = 0; k < tasks() && penalties_.l1[a] > 0; k++)
+      if (b[k] * to[k] < 0) to[k] = 0;
+  }
+
+  void tie_crossed(int c, double *to) const {
+    const double *b = at_.trial.row(set_.members[c]);
+    std::vector<int> part(tasks());
+    for (int k = 0; k < tasks(); k++) part[k] = k;
+    for (const Edge &e : block_.edges())
+      if (b[e.a] == b[e.b] || (b[e.a] - b[e.b]) * (to[e.a] - to[e.b]) < 0) join(part, e.a, e.b);
+    std::vector<double> sum(tasks(), 0.0), weight(tasks(), 0.0);
+    for (int k = 0; k < tasks(); k++) {
+      sum[part[k]] += model_.diagonal(c, k) * to[k];
+      weight[part[k]] += model_.diagonal(c, k);
+    }
+    for (int k = 0; k < tasks(); k++) to[k] = sum[part[k]] / weight[part[k]];
   }
 
   const Penalties<T> &penalties_;
@@ -372,5 +424,6 @@ class Sweeps {
 
   int kept_ = 0;
   std::vector<double> past_coefs_, past_states_, mixed_coefs_;
+  std::vector<double> from_, moves_;  // of a walk: coefficients of the working set, steps of the active features
   Table mixed_state_, reply_;
 };
