@@ -98,7 +98,7 @@ class ChainPattern {
   }
 
   // The minimiser, if it has these signs and ties; else false.
-  bool keep(const double *h, const double *q, double l1, double *value) const {
+  [[gnu::always_inline]] bool keep(const double *h, const double *q, double l1, double *value) const {
     double sum[T];
     for (int k = 0; k < T; k++) sum[k] = q[k] - pull_[k];
     for (int k = 1; k < T; k++) sum[k] += tie_[k - 1] * sum[k - 1];

@@ -18,9 +18,8 @@ class Gap {
   // one. The coefficients themselves are then less exact than others with the same gap, and a last step gains many
   // digits: unless there is none (`last`), only a gap far below the target will do.
   double operator()(double objective, double target, bool loose, bool last) {
-    rounding_.assign(data_.features, 0.0);
     const bool free = penalties_.has_free_features();
-    const double plain = free ? objective : bound(objective, at_.gradient, 0);
+    const double plain = this->plain(objective);
     if (plain <= target || !(loose || penalties_.has_features_without_ridge())) return plain;
     double correction;
     if (label_pattern_in_set()) {
@@ -42,6 +41,12 @@ class Gap {
     label_free_rows();
     if (least_gap(gram_covers_free_rows()) > target || !project(true, correction)) return objective;
     return bound(objective, projected_, correction);
+  }
+
+  // The gap of the residuals at hand; all of the objective where some rows are free, whose slopes they do not balance.
+  double plain(double objective) {
+    rounding_.assign(data_.features, 0.0);
+    return penalties_.has_free_features() ? objective : bound(objective, at_.gradient, 0);
   }
 
   // A gap that may be smaller near the minimum, where rounding leaves slopes that a small penalty cannot carry: for the

@@ -73,9 +73,9 @@ class Memory {
   }
 
   // On a grid: from the two next larger values of each penalty on along the line of their solutions, which is nearly
-  // straight in the logarithm of a penalty that vanishes.
+  // straight in the logarithm of a penalty that vanishes. Lines that go far are worth it only where there is no other.
   std::vector<Move> lines(const Point &here) const {
-    std::vector<Move> found;
+    std::vector<Move> found, distant;
     for (int i = 0; i < 3; i++) {
       std::vector<std::pair<double, std::size_t>> larger;
       for (auto value = values_[i].upper_bound(here[i]); value != values_[i].end() && larger.size() < 2; ++value) {
@@ -85,11 +85,11 @@ class Memory {
         if (place != places_.end()) larger.push_back({*value, place->second});
       }
       if (larger.size() < 2) continue;
-      const bool far = here[i] == 0;
-      const double by = far ? 1 : std::log(larger[0].first / here[i]) / std::log(larger[1].first / larger[0].first);
-      found.push_back({larger[0].second, larger[1].second, larger[0].second, by, far});
+      Move line{larger[0].second, larger[1].second, larger[0].second, 1, here[i] == 0};
+      if (!line.far) line.by = std::log(larger[0].first / here[i]) / std::log(larger[1].first / larger[0].first);
+      (line.far ? distant : found).push_back(line);
     }
-    return found;
+    return found.empty() ? distant : found;
   }
 
  private:

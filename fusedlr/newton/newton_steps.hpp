@@ -106,7 +106,7 @@ class NewtonSteps {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
       const bool last = step == settings.max_iterations || passes_ <= 0;
-      gap = gap_of_(objective, settings.tolerance * scale(), loose, last) / scale();
+      gap = absolute_gap(settings.tolerance * scale(), last) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
@@ -125,6 +125,12 @@ class NewtonSteps {
       value = state.now.loss + penalties_.total(state.params);
       fall = objective - value;
     }
+  }
+
+  // Where Gram matrices are about to be made anew, a gap by the old ones would hardly be small.
+  double absolute_gap(double target, bool last) {
+    const bool old = gram_.size() > 0 && gram_.drift() > drift_limit();
+    return loose && old && !last ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
   }
 
   // Whether old curvature may be to blame for a small fall of the gap. Where only the ridge of the separable rule holds
@@ -288,7 +294,7 @@ class NewtonSteps {
     const bool fresh = force || gram_.drift() > drift_limit();
     if (fresh) {
       set_.clear();
-      gram_.renew(force);
+      gram_.renew(force || (loose && data_.rows <= data_.features));
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
@@ -357,7 +363,7 @@ class NewtonSteps {
       before += penalties_.value(a, b);
       after += penalties_.value(a, to);
     }
-    const double expected = slope + after - before;
+    const double expected = std::min(0.0, slope + after - before);  // of a model that rounding left indefinite, more
     double step = 1;
     for (int halvings = 0; halvings < 30; halvings++, step *= 0.5) {
       for (std::size_t i = 0; i < state.change.size() / LANES; i++)

@@ -221,8 +221,8 @@ class Sweeps {
   // ---------------------------------------------------------------- the present pattern
 
   // Sweeps crawl where the model is nearly flat. Then keep the pattern of zeros and ties, on which model and penalty
-  // are one quadratic, and go towards its minimum as far as the pattern stays. Returns the curvature-weighted square of
-  // the way there.
+  // are one quadratic, and go towards its minimum as far as the true model falls. Returns the curvature-weighted square
+  // of the way there.
   double solve_on_pattern(bool loose) {
     list_active(loose);
     label_groups();
@@ -333,33 +333,14 @@ class Sweeps {
     }
   }
 
-  // All the way, with what would change its order tied; if that is no better, until the first such change.
+  // As far as the model falls, with what crosses zero or each other on the way tied there.
   bool walk_on_pattern(const std::vector<double> &walk) {
     from_.resize(static_cast<std::size_t>(set_.size()) * tasks());
     gather(from_.data());
     const double here = model_value(from_.data(), model_.state());
-    if (try_walk(walk, 1.0, here)) return true;
-    const double length = first_crossing(walk);
-    return length < 1 && length > 0.01 && try_walk(walk, length * (1 + 1e-12), here);
-  }
-
-  // The share of the walk after which a coefficient with l1 becomes zero, or two that are fused become equal; 1 if none
-  // does.
-  double first_crossing(const std::vector<double> &walk) const {
-    Scratch<T, 1> scratch(tasks());
-    double *step = scratch.get(), least = 1;
-    const auto look = [&least](double value, double by) {
-      if (value * by < 0 && std::fabs(value) < least * std::fabs(by)) least = std::fabs(value / by);
-    };
-    for (std::size_t i = 0; i < active_.size(); i++) {
-      const int a = set_.members[active_[i]];
-      const double *b = at_.trial.row(a);
-      group_step(i, walk, step);
-      for (int k = 0; k < tasks() && penalties_.l1[a] > 0; k++) look(b[k], step[k]);
-      if (penalties_.fusion[a] > 0)
-        for (const Edge &e : block_.edges()) look(b[e.a] - b[e.b], step[e.a] - step[e.b]);
-    }
-    return least;
+    for (double length = 1; length > 0.01; length *= 0.5)
+      if (try_walk(walk, length, here)) return true;
+    return false;
   }
 
   bool try_walk(const std::vector<double> &walk, double length, double here) {
