@@ -50,9 +50,8 @@ class NewtonSolver final : public Solver {
     if (memory_.empty()) return;
     const std::size_t best = memory_.best(point_), count = steps_.state.params.size();
     std::vector<Memory::Move> moves = memory_.moves(point_, best);
+    for (const Memory::Move &line : memory_.lines(point_)) moves.push_back(line);
     const bool free = penalties_.has_free_features();
-    if (free)
-      for (const Memory::Move &line : memory_.lines(point_)) moves.push_back(line);
     start_.assign(solutions + best * count, solutions + (best + 1) * count);
     const std::vector<double> asked = penalties_.l2;
     if (free) rule_.expect_ridge(floor);
@@ -102,14 +101,15 @@ class NewtonSolver final : public Solver {
  private:
   static constexpr int FARTHEST = 5;  // doublings of a move, and one
 
-  // Goes along a move, twice as far each time if it may go far, and keeps where the objective is least.
+  // Goes along a move, and keeps where it leads if the objective is least there; where hardly anything but the loss
+  // holds coefficients, twice as far each time if it may go far.
   void try_move(const double *solutions, const Memory::Move &move, bool free, double &least) {
     const std::size_t count = steps_.state.params.size();
     const double *start = solutions + move.start * count, *from = solutions + move.from * count,
                  *to = solutions + move.to * count;
     double before = std::numeric_limits<double>::infinity(), by = move.by;
     guess_.resize(count);
-    for (int round = 0; round < (move.far ? FARTHEST : 1); round++, by *= 2) {
+    for (int round = 0; round < (move.far && free ? FARTHEST : 1); round++, by *= 2) {
       for (std::size_t i = 0; i < count; i++) guess_[i] = start[i] + by * (to[i] - from[i]);
       if (free) keep_ties(start);
       const double value = steps_.objective_at(guess_.data());
