@@ -76,7 +76,8 @@ def test_many_rows_in_strips_take_the_same_steps():
         data = Data.from_arrays(np.tile(X, (times, 1)), np.tile(Y, (times, 1)), np.full((3000 * times, 3), 1 / times))
         found.append(solve_newton(Problem.build(data, TaskGraph.chain(3)), penalty, tol=1e-12))
     assert found[0].iterations == found[1].iterations
-    np.testing.assert_allclose(found[0].params, found[1].params, atol=1e-8)
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-12)
+    np.testing.assert_allclose(found[0].params, found[1].params, atol=1e-6)  # the root of the gap
 
 
 def test_features_that_join_many_rows_take_as_many_steps():
