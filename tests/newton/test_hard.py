@@ -56,6 +56,19 @@ def test_the_referee_confirms_a_fit_of_columns_that_differ_in_the_seventh_digit(
     assert certificate.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("difference", [1e-2, 1e-4])
+def test_a_hundred_pairs_of_nearly_equal_columns_under_next_to_no_penalty(difference):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 110))
+    X = np.hstack([X, X + difference * rng.normal(size=X.shape)])
+    effects = 0.2 * rng.normal(size=(220, 1)) + 0.1 * rng.normal(size=(220, 4))
+    Y = (rng.random((300, 4)) < 1 / (1 + np.exp(-X @ effects))).astype(float)
+    problem, penalty = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4)), Penalty.from_values(0.01, 0, 0.1, 220)
+    solution = solve_newton(problem, penalty, tol=1e-9)
+    assert solution.status == "optimal"
+    assert certify(problem, solution.params, penalty).relative_gap <= 1e-8
+
+
 @pytest.mark.parametrize("tol", [1e-7, 1e-10, 1e-15])
 def test_a_status_of_optimal_means_a_gap_within_tol(tol):
     nasty = [draw_nasty(seed // 4)[1:] for seed in (2959, 4327, 9439)]  # rounding limits the gap of these
@@ -101,12 +114,12 @@ def test_columns_that_single_precision_cannot_tell_apart(seed):
     """Curvature is tried in single precision first; features are too many for the interior-point method, which would
     help out."""
     rng = np.random.default_rng(seed)
-    X, z = rng.normal(size=(200, 900)), rng.normal(size=200)
+    X, z = rng.normal(size=(200, 1100)), rng.normal(size=200)
     X[:, 1] = X[:, 0] + 1e-4 * z
     Y = (0.5 * z + X[:, 2] + rng.normal(size=200) > 0)[:, None].astype(float)
-    factors = np.append([1e-5, 1e-5], np.ones(898))
+    factors = np.append([1e-5, 1e-5], np.ones(1098))
     problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(1))
-    penalty = Penalty.from_values(12, 0, 0, 900, factors)
+    penalty = Penalty.from_values(12, 0, 0, 1100, factors)
     solution = solve_newton(problem, penalty, tol=1e-9)
     assert solution.status == "optimal"
     assert certify(problem, solution.params, penalty).relative_gap < 1e-8
