@@ -23,7 +23,7 @@ class Gap {
     if (plain <= target || !(loose || penalties_.has_features_without_ridge())) return plain;
     double correction;
     if (label_pattern_in_set()) {
-      if (least_gap(true) > ((loose ? 0.1 : HOPEFUL) * target)) return plain;
+      if (least_gap(true) > (loose ? LOOSELY_HOPEFUL : HOPEFUL) * target) return plain;
       const NormalEquations &equations = gram_.equations(free_, ridge_);
       const std::vector<double> slopes = misses();
       std::vector<double> step = slopes;
@@ -86,6 +86,7 @@ class Gap {
   static constexpr int MOST_ROUNDS = 6;
   static constexpr int MOST_UNKNOWNS = 600;  // of a system for a smaller gap
   static constexpr double HOPEFUL = 0.01;    // of a target: what single steps may gain for equations to be worth while
+  static constexpr double LOOSELY_HOPEFUL = 0.1;  // likewise, where rows have no ridge to speak of
   static constexpr double FURTHER = 0.01;    // of a target
   static constexpr double ROUNDED = 1e-9;    // of an objective: gaps below may be hard to come by
 

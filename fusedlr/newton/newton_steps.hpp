@@ -363,7 +363,8 @@ class NewtonSteps {
       before += penalties_.value(a, b);
       after += penalties_.value(a, to);
     }
-    const double expected = std::min(0.0, slope + after - before);  // of a model that rounding left indefinite, more
+    // A model that rounding left indefinite may expect a rise; none is allowed.
+    const double expected = std::min(0.0, slope + after - before);
     double step = 1;
     for (int halvings = 0; halvings < 30; halvings++, step *= 0.5) {
       for (std::size_t i = 0; i < state.change.size() / LANES; i++)
