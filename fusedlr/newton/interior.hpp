@@ -34,7 +34,7 @@ class Interior {
   }
 
  private:
-  static constexpr int MOST_UNKNOWNS = 1000, MOST_ROUNDS = 60;
+  static constexpr int MOST_UNKNOWNS = 900, MOST_ROUNDS = 60;
   static constexpr double MOST_WORK = 1e9;  // products for the curvature of one step
   static constexpr double ENOUGH = 1e-9;    // of the objective: zeros and ties can be told by then
   static constexpr double LONGEST = 5;      // change of the linear predictor up to which its quadratic model is trusted

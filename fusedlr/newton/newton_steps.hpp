@@ -294,7 +294,7 @@ class NewtonSteps {
     const bool fresh = force || gram_.drift() > drift_limit();
     if (fresh) {
       set_.clear();
-      gram_.renew(force || (loose && data_.rows <= data_.features));
+      gram_.renew(force || loose);
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);

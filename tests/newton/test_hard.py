@@ -114,12 +114,12 @@ def test_columns_that_single_precision_cannot_tell_apart(seed):
     """Curvature is tried in single precision first; features are too many for the interior-point method, which would
     help out."""
     rng = np.random.default_rng(seed)
-    X, z = rng.normal(size=(200, 1100)), rng.normal(size=200)
+    X, z = rng.normal(size=(200, 900)), rng.normal(size=200)
     X[:, 1] = X[:, 0] + 1e-4 * z
     Y = (0.5 * z + X[:, 2] + rng.normal(size=200) > 0)[:, None].astype(float)
-    factors = np.append([1e-5, 1e-5], np.ones(1098))
+    factors = np.append([1e-5, 1e-5], np.ones(898))
     problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(1))
-    penalty = Penalty.from_values(12, 0, 0, 1100, factors)
+    penalty = Penalty.from_values(12, 0, 0, 900, factors)
     solution = solve_newton(problem, penalty, tol=1e-9)
     assert solution.status == "optimal"
     assert certify(problem, solution.params, penalty).relative_gap < 1e-8

@@ -119,10 +119,9 @@ def test_neither_start_nor_order_changes_the_answer():
         assert np.linalg.norm(params[points.tolist().index([0, 0, 0.3])][1:] - expected) <= near
 
 
-@pytest.mark.parametrize("n, d", [(30, 60), (120, 10)])
-def test_points_of_a_grid_without_l1_and_l2_are_found_from_their_neighbours(n, d):
+def test_points_of_a_grid_without_l1_and_l2_are_found_from_their_neighbours():
     """Each starts from the line through the two before it, so that few Newton steps are left."""
-    problem = build(*draw(5, n, d, 4))
+    problem = build(*draw(5, 30, 60, 4))
     points = np.array([(0.0, l2, fusion) for fusion in 2.0 ** -np.arange(8) for l2 in (0.2, 0.1, 0.0)])
     params, reports = NewtonSolver(problem).solve_points(points, tol=TOL)
     later = [i for i, point in enumerate(points) if point[1] == 0 and point[2] < 0.3]
@@ -131,7 +130,7 @@ def test_points_of_a_grid_without_l1_and_l2_are_found_from_their_neighbours(n, d
         with_ridge = Penalty(penalty.l1, penalty.l2 + solver.ridge, penalty.fusion)
         assert certify(problem, params[i], with_ridge).relative_gap <= 10 * TOL
         assert reports[i, 0] == pytest.approx(solution.objective, rel=1e-4)
-    assert reports[later, 3].sum() <= 0.6 * sum(solution.iterations for *_, solution in alone)
+    assert reports[later, 3].sum() <= 0.3 * sum(solution.iterations for *_, solution in alone)
 
 
 def test_one_class_is_separated_by_its_intercept():
