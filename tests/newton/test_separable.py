@@ -59,6 +59,12 @@ def test_tasks_without_fusion_are_called_separated_where_a_linear_program_says_s
         assert solve(build(shifted, Y), 0, 0, 0)[2].status == expected
 
 
+@pytest.mark.parametrize("seed", [60, 123])
+def test_a_verdict_that_takes_labels_up_and_gives_them_up_again_is_that_of_a_linear_program(seed):
+    X, Y = draw(seed, strength=0.7)
+    assert (solve(build(X, Y), 0, 0, 0)[2].status == "separated") == is_separated(X, Y)
+
+
 @pytest.mark.parametrize("fusion", [0.0, 0.05, 1.0])
 @pytest.mark.parametrize("n, d", [(30, 60), (40, 8)])
 def test_the_answer_for_separated_data_is_the_minimiser_with_the_ridge(n, d, fusion):
