@@ -29,14 +29,16 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   list(params = aperm(found[[1L]], c(2L, 1L, 3L))[, , back, drop = FALSE], table = table)
 }
 
-# From strong l1 to weak, and to and fro in the others, so that neighbours follow each other.
+# From strong l1 to weak, and to and fro in the others, so that neighbours follow each other; at the weakest l1 always
+# from strong l2 to weak.
 solving_order <- function(points) {
   if (nrow(points) == 1L) return(1L)
   rank <- apply(points, 2L, function(v) match(v, sort(unique(v))) - 1)
   top <- apply(rank, 2L, max)
   outer <- top[1L] - rank[, 1L]
   middle <- ifelse(outer %% 2 == 0, top[3L] - rank[, 3L], rank[, 3L])
-  inner <- ifelse((outer * (top[3L] + 1) + middle) %% 2 == 0, top[2L] - rank[, 2L], rank[, 2L])
+  falling <- (outer * (top[3L] + 1) + middle) %% 2 == 0 | outer == max(outer)
+  inner <- ifelse(falling, top[2L] - rank[, 2L], rank[, 2L])
   order(outer, middle, inner)
 }
 

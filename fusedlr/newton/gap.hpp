@@ -88,7 +88,7 @@ class Gap {
   static constexpr double HOPEFUL = 0.01;    // of a target: what single steps may gain for equations to be worth while
   static constexpr double LOOSELY_HOPEFUL = 0.1;  // likewise, where rows have no ridge to speak of
   static constexpr double FURTHER = 0.01;    // of a target
-  static constexpr double ROUNDED = 1e-9;    // of an objective: gaps below may be hard to come by
+  static constexpr double ROUNDED = 1e-15;   // of an objective: gaps below cannot be told from rounding
 
   int tasks() const { return data_.tasks(); }
 
