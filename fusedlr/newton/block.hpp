@@ -25,15 +25,10 @@ class Block {
 
   // b = argmin sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|
   void prox(const double *h, const double *q, double l1, double fusion, double *b) {
-    if (fusion == 0) {
+    if (fusion == 0)
       for (int k = 0; k < tasks(); k++) b[k] = soft(q[k], l1, h[k]);
-    } else if (graph_.chain) {
-      Scratch<T, 1> nu(tasks());
-      edge_limits(fusion, nu.get());
-      chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
-    } else {
-      others_.prox(h, q, l1, fusion, b);
-    }
+    else
+      fused_prox(h, q, l1, fusion, b);
   }
 
   // The same where it has the signs and ties of b; else false.
@@ -57,7 +52,8 @@ class Block {
       pattern.set(h, l1, nu, b);
     }
   }
-  bool keep(const Pattern &pattern, const double *h, const double *q, double l1, double *to) const {
+  [[gnu::always_inline]] bool keep(const Pattern &pattern, const double *h, const double *q, double l1,
+                                   double *to) const {
     if constexpr (T > 1) return pattern.keep(h, q, l1, to);
     return false;
   }
@@ -104,6 +100,14 @@ class Block {
   }
 
  private:
+  // Apart from prox, so that the rest of that can be inlined.
+  [[gnu::noinline]] void fused_prox(const double *h, const double *q, double l1, double fusion, double *b) {
+    if (!graph_.chain) return others_.prox(h, q, l1, fusion, b);
+    Scratch<T, 1> nu(tasks());
+    edge_limits(fusion, nu.get());
+    chain_prox<T>(tasks(), h, q, l1, nu.get(), b);
+  }
+
   void edge_limits(double fusion, double *nu) const {
     for (int k = 0; k + 1 < tasks(); k++) nu[k] = fusion * graph_.edges[k].weight;
   }

@@ -105,7 +105,7 @@ class Data {
   // linear += column a times one coefficient for each task
   void add_feature(int a, const double *by, Table &linear) const {
     for (int k = 0; k < tasks(); k++)
-      if (by[k] != 0) add_scaled(width, by[k], column(a), linear.row(k));
+      if (by[k] != 0) add_scaled(vectors(), by[k], column(a), linear.row(k));
   }
 
   // The same for many features, with tasks() coefficients each, four at a time: the linear predictor is read and

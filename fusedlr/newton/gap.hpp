@@ -7,7 +7,7 @@
 template <int T>
 class Gap {
  public:
-  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, GramModel<T> &gram, const WorkingSet &set)
+  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, Gram<T> &gram, const WorkingSet &set)
       : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, it may be left at something larger, such as the objective itself.
@@ -348,7 +348,7 @@ class Gap {
   const Penalties<T> &penalties_;
   Block<T> &block_;
   State<T> &at_;
-  GramModel<T> &gram_;
+  Gram<T> &gram_;
   const WorkingSet &set_;
   Groups free_;                         // coefficients whose slopes must sum to something
   std::vector<double> wanted_, ridge_;  // by group

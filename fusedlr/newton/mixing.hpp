@@ -4,9 +4,11 @@
 constexpr int DEPTH = 3;
 
 // The last DEPTH points, mixed.
-inline void combine(const std::vector<double> &past, std::size_t count, const double *mix, double *out) {
-  const double *a = &past[count], *b = a + count, *c = b + count;
-  for (std::size_t i = 0; i < count; i++) out[i] = mix[0] * a[i] + mix[1] * b[i] + mix[2] * c[i];
+template <class Number>
+inline void combine(const std::vector<Number> &past, std::size_t count, const double *mix, Number *out) {
+  const Number *a = &past[count], *b = a + count, *c = b + count;
+  const Number by[DEPTH] = {static_cast<Number>(mix[0]), static_cast<Number>(mix[1]), static_cast<Number>(mix[2])};
+  for (std::size_t i = 0; i < count; i++) out[i] = by[0] * a[i] + by[1] * b[i] + by[2] * c[i];
 }
 
 // Weights, summing to 1, that make the mixed step shortest.

@@ -12,7 +12,10 @@ class NewtonSteps {
         set_(data.features),
         gram_(data, state, set_),
         rows_(data, state, set_),
-        gram_sweeps_(penalties, state, set_, gram_, pause_),
+        precise_model_(data, state, set_, gram_),
+        quick_model_(data, state, set_, gram_),
+        precise_sweeps_(penalties, state, set_, precise_model_, pause_),
+        quick_sweeps_(penalties, state, set_, quick_model_, pause_),
         row_sweeps_(penalties, state, set_, rows_, pause_),
         interior_(data, penalties, state, pause_),
         gap_of_(data, penalties, state, gram_, set_) {
@@ -24,7 +27,9 @@ class NewtonSteps {
   State<T> state;
   double objective = 0, gap = 0;  // gap is relative
   int iterations = 0;
-  bool loose = false;  // hardly anything but the loss holds some features: set by the separable rule
+  // Hardly anything but the loss holds some features, and they are known to have a ridge for good, which is larger than
+  // anything that single precision can leave out: set by the separable rule.
+  bool loose = false, ridged = false;
 
   // What an absolute gap is divided by: the objective, but at least a thousandth of the loss of all-zero coefficients.
   double scale() const { return std::max(objective, 1e-3 * null_loss_); }
@@ -294,12 +299,12 @@ class NewtonSteps {
     const bool fresh = force || gram_.drift() > drift_limit();
     if (fresh) {
       set_.clear();
-      gram_.renew(force || loose);
+      gram_.renew(force || (loose && !ridged));
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
     add_violators();
-    const int most = loose ? std::max(2 * data_.rows, SMALL_GRAM) : data_.rows + data_.rows / 4;
+    const int most = loose ? std::max(2 * data_.rows, SMALL_GRAM) : 3 * data_.rows;
     by_rows_ = set_.size() > std::min(most, gram_.largest());
     if (by_rows_) {
       gram_.forget();
@@ -312,7 +317,9 @@ class NewtonSteps {
 
   // How far the curvature may move before Gram matrices are made anew. That costs n / 2 products for each entry; sweeps
   // with the old ones cost more where blocks are fused. Measured: docs/speed.md.
-  double drift_limit() const { return penalties_.is_fused() ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1; }
+  double drift_limit() const {
+    return penalties_.is_fused() || loose ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1;
+  }
 
   // Whether Gram matrices may stand in for the present curvature.
   bool gram_is_near() { return !by_rows_ && gram_.drift() <= drift_limit(); }
@@ -347,8 +354,11 @@ class NewtonSteps {
   bool sweep(const Settings &settings) {
     const bool early = std::exchange(early_, false);
     const double smallest = 1e-12 * settings.tolerance * settings.tolerance * objective;
-    if (by_rows_) return row_sweeps_.run(least_curvature(), smallest, loose, early, passes_, settings);
-    return gram_sweeps_.run(least_curvature(), smallest, loose, early, passes_, settings);
+    const auto run = [&](auto &sweeps) {
+      return sweeps.run(least_curvature(), smallest, loose, early, passes_, settings);
+    };
+    if (by_rows_) return run(row_sweeps_);
+    return gram_.is_precise() ? run(precise_sweeps_) : run(quick_sweeps_);
   }
 
   // ---------------------------------------------------------------- line search
@@ -410,10 +420,13 @@ class NewtonSteps {
   const Penalties<T> &penalties_;
   Block<T> &block_;
   WorkingSet set_;
-  GramModel<T> gram_;
+  Gram<T> gram_;
   RowModel<T> rows_;
   Pause pause_;
-  Sweeps<T, GramModel<T>> gram_sweeps_;
+  GramModel<T, double> precise_model_;
+  GramModel<T, float> quick_model_;
+  Sweeps<T, GramModel<T, double>> precise_sweeps_;
+  Sweeps<T, GramModel<T, float>> quick_sweeps_;
   Sweeps<T, RowModel<T>> row_sweeps_;
   Interior<T> interior_;
   Gap<T> gap_of_;

@@ -9,6 +9,8 @@
 #include "orthogonal.hpp"
 #include "data.hpp"
 #include "penalties.hpp"
+#include "gram_matrices.hpp"
+#include "gram.hpp"
 #include "gram_model.hpp"
 #include "row_model.hpp"
 #include "sweeps.hpp"

@@ -2,9 +2,6 @@
 
 constexpr int TILE_ROWS = LANES == 8 ? 8 : 4;
 
-template <class Numbers>
-constexpr int lanes_of = sizeof(Numbers) / sizeof(std::declval<Numbers>()[0]);
-
 // sums[r][v] = sum over i < count of left[i][r] * right[i][v], where right[i] is an array of vectors, and `stride`
 // numbers lie between one i and the next.
 template <int V, class Numbers, class Number>

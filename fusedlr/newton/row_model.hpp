@@ -3,6 +3,7 @@
 template <int T>
 class RowModel {
  public:
+  using Number = double;
   static constexpr bool direct = false;
   double entry(int, int, int) const { return 0; }
 

@@ -24,6 +24,7 @@ class SeparableRule {
     std::fill(ridge_.begin(), ridge_.end(), 0.0);
     const bool one_class = penalties_.is_free(0) && has_one_class();
     steps_.loose = penalties_.has_free_features();
+    steps_.ridged = false;
     if (!one_class && !steps_.loose) return steps_.descend(settings);
     const std::vector<double> asked = penalties_.l2, floor = floor_of(settings.floor, one_class);
     const Verdict found = one_class ? Separation<T>::INFINITE : verdict(asked, floor, settings);
@@ -51,6 +52,7 @@ class SeparableRule {
   // all of the objective.
   typename Steps::End solve_with_ridge(const std::vector<double> &asked, const Settings &settings) {
     raise_ridge(asked, ridge_);
+    steps_.ridged = true;
     const auto end = steps_.descend(settings);
     penalties_.l2 = asked;
     steps_.objective = steps_.state.now.loss + penalties_.total(steps_.state.params);

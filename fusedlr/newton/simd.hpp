@@ -6,9 +6,21 @@ constexpr int PAD = 8;  // arrays of vectors come in multiples of this many numb
 typedef double Vec __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 typedef long long Bits __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 
-// As many bytes of single precision, and half of them: as many numbers as a Vec has.
-typedef float Singles __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
-typedef float HalfSingles __attribute__((vector_size(4 * LANES), aligned(4 * LANES)));
+typedef float Singles __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));  // as many bytes
+
+// The vectors of a kind of number.
+template <class Number>
+struct VectorOf;
+template <>
+struct VectorOf<double> {
+  typedef Vec type;
+  static constexpr int lanes = LANES;
+};
+template <>
+struct VectorOf<float> {
+  typedef Singles type;
+  static constexpr int lanes = 2 * LANES;
+};
 
 inline Vec spread(double value) { return value - Vec{}; }
 
@@ -99,20 +111,22 @@ inline Vec log_one_plus(Vec e) {
 
 inline const Vec *as_vec(const double *p) { return reinterpret_cast<const Vec *>(p); }
 inline Vec *as_vec(double *p) { return reinterpret_cast<Vec *>(p); }
+inline const Singles *as_vec(const float *p) { return reinterpret_cast<const Singles *>(p); }
+inline Singles *as_vec(float *p) { return reinterpret_cast<Singles *>(p); }
 
-// y += a * x; count is a multiple of PAD.
-inline void add_scaled(int count, double a, const double *x, double *y) {
-  for (int i = 0; i < count; i += PAD) {
-    const Vec *from = as_vec(x + i);
-    Vec *to = as_vec(y + i);
-    for (int j = 0; j < PAD / LANES; j++) to[j] += from[j] * a;
-  }
+// y += a * x, so many vectors of them.
+template <class Number>
+inline void add_scaled(int vectors, Number a, const Number *x, Number *y) {
+  const auto *from = as_vec(x);
+  auto *to = as_vec(y);
+  for (int i = 0; i < vectors; i++) to[i] += from[i] * a;
 }
 
-// y += a[0] * x[0] + a[stride] * x[1] + a[2 stride] * x[2] + a[3 stride] * x[3]
-inline void add_scaled(int count, const double *a, int stride, const double *const *x, double *y) {
-  const double a0 = a[0], a1 = a[stride], a2 = a[2 * stride], a3 = a[3 * stride];
-  const Vec *x0 = as_vec(x[0]), *x1 = as_vec(x[1]), *x2 = as_vec(x[2]), *x3 = as_vec(x[3]);
-  Vec *to = as_vec(y);
-  for (int i = 0; i < count / LANES; i++) to[i] += (x0[i] * a0 + x1[i] * a1) + (x2[i] * a2 + x3[i] * a3);
+// y += a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3]
+template <class Number>
+inline void add_scaled(int vectors, const Number *a, const Number *const *x, Number *y) {
+  const Number a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+  const auto *x0 = as_vec(x[0]), *x1 = as_vec(x[1]), *x2 = as_vec(x[2]), *x3 = as_vec(x[3]);
+  auto *to = as_vec(y);
+  for (int i = 0; i < vectors; i++) to[i] += (x0[i] * a0 + x1[i] * a1) + (x2[i] * a2 + x3[i] * a3);
 }

@@ -1,6 +1,7 @@
 // Minimising a quadratic model plus penalties: sweeps over blocks (the coefficients of one feature), each minimised
 // exactly, with Anderson extrapolation, and a direct way to the minimum on the present zeros and ties where sweeps
-// crawl. Model is GramModel or RowModel. In the namespace of one instruction set (see solver.hpp).
+// crawl. Model is GramModel or RowModel, whose state tells the slopes. In the namespace of one instruction set (see
+// solver.hpp).
 
 // Asks whether to stop some 20 times a second: asking takes the lock of the caller's interpreter.
 class Pause {
@@ -18,6 +19,8 @@ class Pause {
 
 template <int T, class Model>
 class Sweeps {
+  using Moved = TableOf<typename Model::Number>;
+
  public:
   Sweeps(const Penalties<T> &penalties, State<T> &at, const WorkingSet &set, Model &model, Pause &pause)
       : penalties_(penalties), block_(penalties.block), at_(at), set_(set), model_(model), pause_(pause) {}
@@ -124,7 +127,7 @@ class Sweeps {
 
   // Minimises the model over one block; returns the curvature-weighted square of the step. On entry `step` holds the
   // slopes of the model, on return the step.
-  double move_block(int c, double *step) {
+  [[gnu::always_inline]] double move_block(int c, double *step) {
     Scratch<T, 2> scratch(tasks());
     double *h = scratch.get(), *q = h + tasks();
     const int a = set_.members[c];
@@ -203,12 +206,12 @@ class Sweeps {
   }
 
   // Gives a table the shape of the model's state.
-  void fit(Table &table) {
+  void fit(Moved &table) {
     if (table.size() != model_.state().size()) table.resize(tasks(), model_.state().size() / tasks());
   }
 
   // Quadratic model plus penalty, up to a constant.
-  double model_value(const double *coefs, const Table &state) const {
+  double model_value(const double *coefs, const Moved &state) const {
     double value = model_.loss(state);
     for (int c = 0; c < set_.size(); c++) {
       const double *b = coefs + static_cast<std::size_t>(c) * tasks();
@@ -240,13 +243,13 @@ class Sweeps {
   // By a system of equations, if the model has one that is quick; true if so.
   bool solve_directly(std::vector<double> &walk) {
     if constexpr (Model::direct) {
-      if (!model_.is_quick(groups_)) return false;
+      if (!model_.gram().is_quick(groups_)) return false;
       std::vector<double> ridge(groups_.count, 0.0);
       for (std::size_t i = 0; i < groups_.size(); i++)
         for (int k = 0; k < tasks(); k++)
           if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[groups_.features[i]];
-      model_.equations(groups_, ridge).solve(walk);
-      *passes_ -= std::min(20, 1 + static_cast<int>(model_.passes_of_equations(groups_)));
+      model_.gram().equations(groups_, ridge).solve(walk);
+      *passes_ -= std::min(20, 1 + static_cast<int>(model_.gram().passes_of_equations(groups_)));
       return true;
     }
     return false;
@@ -404,7 +407,8 @@ class Sweeps {
   Groups groups_;  // of their coefficients
 
   int kept_ = 0;
-  std::vector<double> past_coefs_, past_states_, mixed_coefs_;
+  std::vector<double> past_coefs_, mixed_coefs_;
+  std::vector<typename Model::Number> past_states_;
   std::vector<double> from_, moves_;  // of a walk: coefficients of the working set, steps of the active features
-  Table mixed_state_, reply_;
+  Moved mixed_state_, reply_;
 };

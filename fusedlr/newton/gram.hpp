@@ -1,0 +1,162 @@
+// The curvature of the loss over the working set as one weighted Gram matrix for each task, reused across steps and
+// penalties until the weights have moved. In the namespace of one instruction set (see solver.hpp).
+//
+// In single precision matrices take half the time, to make and to use, and are nearer than old curvature ever is; what
+// they make slow or impossible must be tried again with precise ones.
+template <int T>
+class Gram {
+ public:
+  Gram(const Data<T> &data, const State<T> &at, const WorkingSet &set)
+      : data_(data),
+        at_(at),
+        set_(set),
+        growth_(data.tasks(), 1.0),
+        doubles_(data, set, weights_),
+        singles_(data, set, weights_) {}
+
+  int largest() const { return doubles_.largest(); }
+  int size() const { return size_; }
+  double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
+
+  void forget() { size_ = 0; }
+  bool is_precise() const { return precise_; }
+
+  // Takes the curvature of the present point for matrices to come.
+  void renew(bool precise) {
+    precise_ = precise;
+    size_ = 0;
+    known_ = false;
+    if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
+    weights_.copy(at_.now.second);
+    std::fill(growth_.begin(), growth_.end(), 1.0);
+  }
+
+  // How far the curvature has moved since the matrices were made, beyond a common growth in each task (which growth_
+  // takes up), relative to its sum: over all tasks, or a tenth of that of a single task, so that tasks of small weight
+  // are not forgotten. Infinite where there are none.
+  double drift() {
+    if (size_ == 0) return std::numeric_limits<double>::infinity();
+    double moved = 0, sum = 0, largest = 0;
+    for (int k = 0; k < data_.tasks(); k++) {
+      const Vec *now = as_vec(at_.now.second.row(k)), *then = as_vec(weights_.row(k));
+      Vec sum_now{}, sum_then{}, by{};
+      for (int i = 0; i < data_.vectors(); i++) {
+        sum_now += now[i];
+        sum_then += then[i];
+      }
+      const double task_sum = total(sum_now) + 1e-300;
+      const double growth = growth_[k] = task_sum / (total(sum_then) + 1e-300);
+      for (int i = 0; i < data_.vectors(); i++) {
+        const Vec difference = now[i] - then[i] * growth;
+        by += difference > 0.0 ? difference : -difference;
+      }
+      moved += total(by);
+      sum += task_sum;
+      largest = std::max(largest, total(by) / task_sum);
+    }
+    return std::max(moved / sum, 0.1 * largest);
+  }
+
+  // Makes what is missing for the working set. `least` is added to curvatures, see NewtonSteps.
+  void prepare(double least) {
+    least_ = least;
+    if (precise_)
+      prepare(doubles_);
+    else
+      prepare(singles_);
+  }
+
+  // Matrices of the precision at hand, and what their entries must be multiplied by in task k.
+  template <class Number>
+  const GramMatrices<T, Number> &matrices() const {
+    if constexpr (std::is_same<Number, double>::value)
+      return doubles_;
+    else
+      return singles_;
+  }
+  template <class Number>
+  double scale(int k) const {
+    return growth_[k] * matrices<Number>().unit(k);
+  }
+
+  // What the equations over groups cost in sweeps, and whether that is a hundred at most or some milliseconds anyway.
+  double passes_of_equations(const Groups &groups) const {
+    const double unknowns = NormalEquations::largest(groups);
+    return unknowns * unknowns * unknowns / (3.0 * data_.tasks() * set_.size() * set_.size());
+  }
+  bool is_quick(const Groups &groups) const {
+    return groups.count <= SMALL_SYSTEM || passes_of_equations(groups) <= 100;
+  }
+
+  // The equations of the model over groups of coefficients, kept while they are those of the last call but for a little
+  // growth.
+  const NormalEquations &equations(const Groups &groups, const std::vector<double> &ridge) {
+    if (known_ && groups == groups_ && ridge == ridge_ && has_grown_little()) return equations_;
+    groups_ = groups;
+    ridge_ = ridge;
+    equations_growth_ = growth_;
+    known_ = true;
+    places_.clear();
+    for (const int a : groups.features) places_.push_back(set_.place[a]);
+    if (precise_)
+      factorise<double>();
+    else
+      factorise<float>();
+    return equations_;
+  }
+
+  const Table &weights() const { return weights_; }
+  // The growth that the equations of the last call take into account.
+  double equations_growth(int k) const { return equations_growth_[k]; }
+
+ private:
+  static constexpr int SMALL_SYSTEM = 500;  // unknowns
+  static constexpr double LITTLE = 0.05;    // growth that is not worth new equations
+
+  bool has_grown_little() const {
+    for (int k = 0; k < data_.tasks(); k++)
+      if (std::fabs(growth_[k] / equations_growth_[k] - 1) > LITTLE) return false;
+    return true;
+  }
+
+  template <class Number>
+  void prepare(GramMatrices<T, Number> &matrices) {
+    matrices.prepare(size_);
+    size_ = set_.size();
+    diagonal_.resize(static_cast<std::size_t>(size_) * data_.tasks());
+    std::size_t i = 0;
+    for (int c = 0; c < size_; c++)
+      for (int k = 0; k < data_.tasks(); k++) diagonal_[i++] = scale<Number>(k) * matrices.row(k, c)[c] + least_;
+  }
+
+  template <class Number>
+  void factorise() {
+    std::vector<double> added = ridge_;
+    for (const int g : groups_.labels)
+      if (g >= 0) added[g] += least_;
+    equations_.factorise(groups_, added, places_, [this](int k, int c) {
+      return [scale = this->template scale<Number>(k), row = matrices<Number>().row(k, c)](int e) {
+        return scale * row[e];
+      };
+    });
+  }
+
+  const Data<T> &data_;
+  const State<T> &at_;
+  const WorkingSet &set_;
+  int size_ = 0;
+  std::vector<double> growth_;  // of the curvature of each task since the matrices were made
+  std::vector<double> equations_growth_;  // likewise, when the equations were made
+  bool precise_ = true;
+  double least_ = 0;
+  Table weights_;  // of the matrices
+  GramMatrices<T, double> doubles_;
+  GramMatrices<T, float> singles_;
+  std::vector<double> diagonal_;
+
+  NormalEquations equations_;  // of the last call, if known_: over these groups, with these ridges
+  Groups groups_;
+  std::vector<double> ridge_;
+  std::vector<int> places_;  // of their features in the working set
+  bool known_ = false;
+};

@@ -1,0 +1,161 @@
+// One weighted Gram matrix of the working set for each task, in single or double precision (Number). In the namespace
+// of one instruction set (see solver.hpp).
+template <int T, class Number>
+class GramMatrices {
+ public:
+  GramMatrices(const Data<T> &data, const WorkingSet &set, const Table &weights)
+      : data_(data), set_(set), weights_(weights), units_(data.tasks(), 1.0) {}
+
+  // Four matrices of 2,000 features take 128 MB in double precision; more tasks get smaller ones.
+  int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
+
+  // Row c of the matrix of task k, to be multiplied by unit(k): the largest weight in single precision, because singles
+  // end at 1e38.
+  Number *row(int k, int c) const { return entries_.row(static_cast<std::size_t>(k) * stride_ + c); }
+  double unit(int k) const { return units_[k]; }
+  int stride() const { return stride_; }
+
+  // Matrices of all members of the working set where `size` of them are in already.
+  void prepare(int size) {
+    const int m = set_.size();
+    if (m + PAD > stride_) {
+      grow(m);
+      size = 0;
+    }
+    if (size == 0)
+      make(m);
+    else if (size < m)
+      for (int k = 0; k < data_.tasks(); k++) extend(k, size, m);
+  }
+
+ private:
+  using Numbers = typename VectorOf<Number>::type;
+  static constexpr int lanes = VectorOf<Number>::lanes;
+  static constexpr int STRIP = 128, LONG_STRIP = 4096;  // rows at a time: what is made of them stays in cache
+
+  void grow(int m) {
+    stride_ = std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD;
+    stride_ = (stride_ + 2 * PAD - 1) / (2 * PAD) * (2 * PAD);  // whole vectors of singles too
+    entries_.resize(static_cast<std::size_t>(data_.tasks()) * stride_, stride_);
+    plain_.resize(STRIP, stride_);
+    weighted_.resize(STRIP, stride_);
+    columns_.resize(stride_, std::min(LONG_STRIP, data_.width));
+  }
+
+  // ---------------------------------------------------------------- from scratch
+
+  // A strip of rows after the other: products of columns are summed in vectors with their neighbours.
+  void make(int m) {
+    for (int k = 0; k < data_.tasks() && std::is_same<Number, float>::value; k++) {
+      const double heaviest = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
+      units_[k] = heaviest > 0 ? heaviest : 1.0;
+    }
+    for (int from = 0; from < data_.rows; from += STRIP) {
+      const int count = std::min(STRIP, data_.rows - from);
+      for (int c = 0; c < m; c += PAD)  // some columns at a time, which are a line of memory where they go
+        for (int i = 0; i < count; i++)
+          for (int e = c; e < std::min(m, c + PAD); e++)
+            plain_.row(i)[e] = static_cast<Number>(data_.column(set_.members[e])[from + i]);
+      for (int k = 0; k < data_.tasks(); k++) add_strip(k, m, from, count);
+    }
+    for (int k = 0; k < data_.tasks(); k++)
+      for (int c = 0; c < m; c += PAD)  // likewise
+        for (int e = c; e < m; e++)
+          for (int to = c; to < std::min(e, c + PAD); to++) row(k, e)[to] = row(k, to)[e];
+  }
+
+  // What is left of the diagonal is not made yet.
+  void add_strip(int k, int m, int from, int count) {
+    const int vectors = (m + lanes - 1) / lanes;
+    for (int i = 0; i < count; i++) {
+      const Number by = static_cast<Number>(weights_.row(k)[from + i] / units_[k]);
+      const Numbers *x = as_vec(plain_.row(i));
+      Numbers *to = as_vec(weighted_.row(i));
+      for (int v = 0; v < vectors; v++) to[v] = x[v] * by;
+    }
+    for (int c = 0; c < m; c += TILE_ROWS) {
+      const int first = c / lanes;
+      take_threes(vectors - first, [&](auto tiles, int v) {
+        add_tile<decltype(tiles)::value>(k, c, (first + v) * lanes, count, from > 0);
+      });
+    }
+  }
+
+  template <int V>
+  void add_tile(int k, int c, int e, int count, bool add) {
+    Numbers sums[TILE_ROWS][V];
+    multiply_tile<V>(weighted_.get() + c, plain_.get() + e, stride_, count, sums);
+    for (int r = 0; r < TILE_ROWS; r++)
+      for (int v = 0; v < V; v++) {
+        Numbers &out = as_vec(row(k, c + r) + e)[v];
+        out = add ? out + sums[r][v] : sums[r][v];
+      }
+  }
+
+  // ---------------------------------------------------------------- some more features
+
+  // Rows size..m of the matrix of one task beside those that are there.
+  void extend(int k, int size, int m) {
+    for (int from = 0; from < data_.vectors(); from += LONG_STRIP / LANES) {
+      const int count = std::min(LONG_STRIP / LANES, data_.vectors() - from);
+      const Vec *w = as_vec(weights_.row(k)) + from;
+      for (int c = size; c < m; c++) {
+        const Vec *x = as_vec(data_.column(set_.members[c])) + from;
+        Vec *to = as_vec(columns_.row(c));
+        for (int i = 0; i < count; i++) to[i] = w[i] * x[i];
+      }
+      int c = size;
+      for (; c + 3 <= m; c += 3) add_rows<3>(k, c, from, count);
+      for (; c < m; c++) add_rows<1>(k, c, from, count);
+    }
+    for (int c = size; c < m && data_.vectors() > LONG_STRIP / LANES; c++)
+      for (int e = 0; e < c; e++) row(k, e)[c] = row(k, c)[e];
+  }
+
+  template <int R>
+  void add_rows(int k, int c, int from, int count) {
+    int e = 0;
+    for (; e + 4 <= c + R; e += 4) add_products<R, 4>(k, c, e, from, count);
+    for (; e < c + R; e++) add_products<R, 1>(k, c, e, from, count);
+  }
+
+  // R x C products of a weighted column and another, written on both sides of the diagonal; those of later strips are
+  // added below it.
+  template <int R, int C>
+  void add_products(int k, int c, int e, int from, int count) {
+    const Vec *x[C], *w[R];
+    for (int j = 0; j < C; j++) x[j] = as_vec(data_.column(set_.members[e + j])) + from;
+    for (int i = 0; i < R; i++) w[i] = as_vec(columns_.row(c + i));
+    Vec sums[R][C];
+    for (int j = 0; j < C; j++)
+      for (int i = 0; i < R; i++) sums[i][j] = w[i][0] * x[j][0];
+    for (int v = 1; v < count; v++)
+      for (int j = 0; j < C; j++) {
+        const Vec xj = x[j][v];
+        for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
+      }
+    for (int i = 0; i < R; i++) {
+      double found[C];
+      if constexpr (C == 4)
+        totals(sums[i][0], sums[i][1], sums[i][2], sums[i][3], found);
+      else
+        for (int j = 0; j < C; j++) found[j] = total(sums[i][j]);
+      for (int j = 0; j < C; j++) {
+        const Number entry = static_cast<Number>(found[j] / units_[k]);
+        if (from > 0)
+          row(k, c + i)[e + j] += entry;
+        else
+          row(k, c + i)[e + j] = row(k, e + j)[c + i] = entry;
+      }
+    }
+  }
+
+  const Data<T> &data_;
+  const WorkingSet &set_;
+  const Table &weights_;
+  std::vector<double> units_;
+  int stride_ = 0;
+  TableOf<Number> entries_;
+  TableOf<Number> plain_, weighted_;  // some rows of the data, row by row, and the same times the weights of a task
+  Table columns_;                     // weighted columns of features that are added
+};
