@@ -139,17 +139,14 @@ class Gap {
 
   void weigh_pattern() {
     wanted_.assign(free_.count, 0.0);
-    ridge_.assign(free_.count, 0.0);
+    ridge_ = penalties_.ridges(free_);
     std::vector<double> slopes(tasks());
     for (std::size_t i = 0; i < free_.size(); i++) {
       const int a = free_.features[i];
       std::fill(slopes.begin(), slopes.end(), 0.0);
       penalties_.add_slopes(a, at_.params.row(a), slopes.data());
       for (int k = 0; k < tasks(); k++)
-        if (free_.of(i)[k] >= 0) {
-          wanted_[free_.of(i)[k]] += slopes[k];
-          ridge_[free_.of(i)[k]] += penalties_.l2[a];
-        }
+        if (free_.of(i)[k] >= 0) wanted_[free_.of(i)[k]] += slopes[k];
     }
   }
 

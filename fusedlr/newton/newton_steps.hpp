@@ -19,17 +19,15 @@ class NewtonSteps {
         row_sweeps_(penalties, state, set_, rows_, pause_),
         interior_(data, penalties, state, pause_),
         gap_of_(data, penalties, state, gram_, set_) {
-    state.now.linear.copy(data.offset);
-    state.next.linear.copy(data.offset);
-    null_loss_ = data.evaluate(state.next);
+    restart();
+    null_loss_ = state.now.loss;
   }
 
   State<T> state;
   double objective = 0, gap = 0;  // gap is relative
   int iterations = 0;
-  // Hardly anything but the loss holds some features, and they are known to have a ridge for good, which is larger than
-  // anything that single precision can leave out: set by the separable rule.
-  bool loose = false, ridged = false;
+  bool loose = false;   // hardly anything but the loss holds some features: set by the separable rule
+  bool ridged = false;  // and they have its ridge for good
 
   // What an absolute gap is divided by: the objective, but at least a thousandth of the loss of all-zero coefficients.
   double scale() const { return std::max(objective, 1e-3 * null_loss_); }
@@ -47,10 +45,19 @@ class NewtonSteps {
     restart();
   }
 
-  // Objective at coefficients in the caller's units, where the descent then stands.
-  double objective_at(const double *params) {
-    start(params);
-    return data_.evaluate(state.now) + penalties_.total(state.params);
+  // The objective where the descent stands.
+  double value() const { return state.now.loss + penalties_.total(state.params); }
+
+  // The objective at other coefficients, from which it starts if that is below `least`.
+  double start_if_below(double least, const double *params) {
+    data_.to_own(params, state.trial);
+    predict(state.trial, state.next);
+    const double value = state.next.loss + penalties_.total(state.trial);
+    if (value < least) {
+      state.params.copy(state.trial);
+      state.now.swap(state.next);
+    }
+    return value;
   }
 
   // Forgets what depends on the units of the columns, which have changed, and starts from the caller's coefficients.
@@ -93,49 +100,46 @@ class NewtonSteps {
     if (end == CONVERGED || (end == STALLED && gap < gap_before)) return end;
     std::copy(params.begin(), params.end(), state.params.get());
     restart();
-    data_.evaluate(state.now);
     objective = objective_before;
     gap = gap_before;
     return end;
   }
 
   End walk_down(const Settings &settings) {
-    data_.evaluate(state.now);
     fit_far_intercepts();
     polish_intercepts(settings.tolerance);
-    double value = state.now.loss + penalties_.total(state.params), fall = std::numeric_limits<double>::infinity();
+    double value = this->value(), fall = std::numeric_limits<double>::infinity();
     double least = std::numeric_limits<double>::infinity();
-    bool force = false;
+    bool failed = false;
     int stalls = 0;
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      const bool last = step == settings.max_iterations || passes_ <= 0;
-      gap = absolute_gap(settings.tolerance * scale(), last) / scale();
+      const bool last = step == settings.max_iterations || passes_ <= 0, far = gram_.drift() > drift_limit();
+      gap = absolute_gap(settings.tolerance * scale(), far && !last, last) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
       // Near the end the objective no longer tells one step from the next, but the gap still does.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
-      force |= is_slow(step, gap / least);
+      const bool slow = is_slow(step, gap / least);
       least = std::min(least, gap);
       if (step == settings.max_iterations) return OUT_OF_STEPS;
       if (stalls == 5 || passes_ <= 0) return stop_here(settings);
       if (pause_.asked_to_stop(settings)) return BROKEN_OFF;
       iterations++;
-      const bool fresh = choose_features(force);
+      const bool fresh = choose_features(far, slow, failed);
       if (!sweep(settings)) return BROKEN_OFF;
-      const bool moved = line_search();
-      force = !moved;
-      if (!moved && fresh) return stop_here(settings);
-      if (moved) polish_intercepts(settings.tolerance);
-      value = state.now.loss + penalties_.total(state.params);
+      failed = !line_search();
+      if (failed && fresh) return stop_here(settings);
+      if (!failed) polish_intercepts(settings.tolerance);
+      value = this->value();
       fall = objective - value;
     }
   }
 
   // Where Gram matrices are about to be made anew, a gap by the old ones would hardly be small.
-  double absolute_gap(double target, bool last) {
-    const bool old = gram_.size() > 0 && gram_.drift() > drift_limit();
-    return loose && old && !last ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
+  double absolute_gap(double target, bool anew, bool last) {
+    const bool old = gram_.size() > 0 && anew;
+    return loose && old ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
   }
 
   // Whether old curvature may be to blame for a small fall of the gap. Where only the ridge of the separable rule holds
@@ -153,20 +157,25 @@ class NewtonSteps {
 
   static constexpr int PASSES = 4000;     // a whole solve takes a hundred or two; see docs/speed.md
   static constexpr int SMALL_GRAM = 400;  // features whose Gram matrices are cheap beside systems of equations
+  static constexpr double CACHED = 1 << 17;  // numbers in Gram matrices that are near at hand: half a megabyte
 
   int tasks() const { return data_.tasks(); }
 
-  // The linear predictor of the present coefficients.
-  void restart() {
-    state.now.linear.copy(data_.offset);
+  // The loss at the present coefficients, and all that belongs to it.
+  void restart() { predict(state.params, state.now); }
+
+  void predict(const Table &params, Slopes &at) {
+    at.linear.copy(data_.offset);
     moved_.clear();
     moves_.clear();
     for (int a = 0; a < data_.features; a++) {
-      if (!state.is_active(a)) continue;
+      const double *b = params.row(a);
+      if (!has_any(b, tasks())) continue;
       moved_.push_back(a);
-      moves_.insert(moves_.end(), state.params.row(a), state.params.row(a) + tasks());
+      moves_.insert(moves_.end(), b, b + tasks());
     }
-    data_.add_features(moved_, moves_, state.now.linear);
+    data_.add_features(moved_, moves_, at.linear);
+    data_.evaluate(at);
   }
 
   // ---------------------------------------------------------------- intercepts
@@ -294,18 +303,19 @@ class NewtonSteps {
 
   // ---------------------------------------------------------------- the quadratic model
 
-  // The features of the next quadratic model; true if its curvature is just that of the present point.
-  bool choose_features(bool force) {
-    const bool fresh = force || gram_.drift() > drift_limit();
+  // The features of the next quadratic model, where the curvature has moved far, or after a step that was slow or
+  // failed; true if its curvature is just that of the present point. A ridge for good is larger than anything that
+  // single precision leaves out.
+  bool choose_features(bool far, bool slow, bool failed) {
+    const bool fresh = far || slow || failed;
     if (fresh) {
       set_.clear();
-      gram_.renew(force || (loose && !ridged));
+      gram_.renew(failed || (!ridged && (slow || loose)));
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
     add_violators();
-    const int most = loose ? std::max(2 * data_.rows, SMALL_GRAM) : 3 * data_.rows;
-    by_rows_ = set_.size() > std::min(most, gram_.largest());
+    by_rows_ = set_.size() > std::min(most_in_gram(), gram_.largest());
     if (by_rows_) {
       gram_.forget();
       rows_.prepare(least_curvature());
@@ -313,6 +323,14 @@ class NewtonSteps {
       gram_.prepare(least_curvature());
     }
     return (fresh && gram_.is_precise()) || by_rows_;
+  }
+
+  // Features for which Gram matrices pay. Sweeps through rows cost about as much as sweeps through matrices of three
+  // features a row, but those must be made first, and leave the cache sooner. Measured: docs/speed.md.
+  int most_in_gram() const {
+    if (loose) return std::max(2 * data_.rows, SMALL_GRAM);
+    const int cached = static_cast<int>(std::sqrt(CACHED / tasks()));
+    return std::max(data_.rows + data_.rows / 4, std::min(3 * data_.rows, cached));
   }
 
   // How far the curvature may move before Gram matrices are made anew. That costs n / 2 products for each entry; sweeps
@@ -434,7 +452,7 @@ class NewtonSteps {
   int passes_ = 0;  // left in the budget of this solve
   bool early_ = false;  // no step of this solve has been made yet
   double null_loss_ = 0;
-  std::vector<int> moved_;  // features and by how much, see start and collect_change
+  std::vector<int> moved_;  // features and by how much, see predict and collect_change
   std::vector<double> moves_;
   std::vector<std::pair<double, int>> violators_;
 };

@@ -61,6 +61,15 @@ struct Penalties {
     }
   }
 
+  // The ridge of each group of coefficients.
+  std::vector<double> ridges(const Groups &groups) const {
+    std::vector<double> sums(groups.count, 0.0);
+    for (std::size_t i = 0; i < groups.size(); i++)
+      for (int k = 0; k < block.tasks(); k++)
+        if (groups.of(i)[k] >= 0) sums[groups.of(i)[k]] += l2[groups.features[i]];
+    return sums;
+  }
+
   int components(int a) const { return block.components(fusion[a]); }
   int component(int a, int k) const { return block.component(fusion[a], k); }
 
@@ -77,12 +86,18 @@ struct Penalties {
   }
 };
 
+inline bool has_any(const double *b, int tasks) {
+  for (int k = 0; k < tasks; k++)
+    if (b[k] != 0) return true;
+  return false;
+}
+
 // Where a descent stands.
 template <int T>
 struct State {
   Table params, trial;  // [feature][task]; trial is the minimiser of the quadratic model
   Table gradient;       // of the loss at params, [task][feature]
-  Slopes now, next;
+  Slopes now, next;  // now always belongs to params
   Table change;  // of the linear predictor, from params to trial
   explicit State(const Data<T> &data)
       : params(data.features, data.tasks()),
@@ -93,12 +108,7 @@ struct State {
         change(data.tasks(), data.width),
         tasks_(data.tasks()) {}
 
-  bool is_active(int a) const {
-    const double *b = params.row(a);
-    for (int k = 0; k < tasks_; k++)
-      if (b[k] != 0) return true;
-    return false;
-  }
+  bool is_active(int a) const { return has_any(params.row(a), tasks_); }
 
  private:
   const int tasks_;

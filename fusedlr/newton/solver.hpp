@@ -52,13 +52,12 @@ class NewtonSolver final : public Solver {
     std::vector<Memory::Move> moves = memory_.moves(point_, best);
     for (const Memory::Move &line : memory_.lines(point_)) moves.push_back(line);
     const bool free = penalties_.has_free_features();
-    start_.assign(solutions + best * count, solutions + (best + 1) * count);
     const std::vector<double> asked = penalties_.l2;
     if (free) rule_.expect_ridge(floor);
-    double least = moves.empty() ? 0.0 : steps_.objective_at(start_.data());
+    start(solutions + best * count);
+    double least = steps_.value();
     for (const Memory::Move &move : moves) try_move(solutions, move, free, least);
     penalties_.l2 = asked;
-    start(start_.data());
   }
 
   void remember() override {
@@ -112,11 +111,8 @@ class NewtonSolver final : public Solver {
     for (int round = 0; round < (move.far && free ? FARTHEST : 1); round++, by *= 2) {
       for (std::size_t i = 0; i < count; i++) guess_[i] = start[i] + by * (to[i] - from[i]);
       if (free) keep_ties(start);
-      const double value = steps_.objective_at(guess_.data());
-      if (value < least) {
-        least = value;
-        start_ = guess_;
-      }
+      const double value = steps_.start_if_below(least, guess_.data());
+      least = std::min(least, value);
       if (!(value < before)) return;
       before = value;
     }
@@ -174,7 +170,7 @@ class NewtonSolver final : public Solver {
   std::vector<double> factors_, fusion_factors_;
   Memory::Point point_{0, 0, 0};
   Memory memory_;
-  std::vector<double> start_, guess_;
+  std::vector<double> guess_;
 };
 
 Solver *make(const Problem &problem) {

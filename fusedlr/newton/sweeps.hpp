@@ -244,11 +244,7 @@ class Sweeps {
   bool solve_directly(std::vector<double> &walk) {
     if constexpr (Model::direct) {
       if (!model_.gram().is_quick(groups_)) return false;
-      std::vector<double> ridge(groups_.count, 0.0);
-      for (std::size_t i = 0; i < groups_.size(); i++)
-        for (int k = 0; k < tasks(); k++)
-          if (groups_.of(i)[k] >= 0) ridge[groups_.of(i)[k]] += penalties_.l2[groups_.features[i]];
-      model_.gram().equations(groups_, ridge).solve(walk);
+      model_.gram().equations(groups_, penalties_.ridges(groups_)).solve(walk);
       *passes_ -= std::min(20, 1 + static_cast<int>(model_.gram().passes_of_equations(groups_)));
       return true;
     }
