@@ -138,8 +138,8 @@ class NewtonSteps {
 
   // Where Gram matrices are about to be made anew, a gap by the old ones would hardly be small.
   double absolute_gap(double target, bool anew, bool last) {
-    const bool old = gram_.size() > 0 && anew;
-    return loose && old ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
+    const bool hopeless = loose && anew && gram_.size() > 0;
+    return hopeless ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
   }
 
   // Whether old curvature may be to blame for a small fall of the gap. Where only the ridge of the separable rule holds

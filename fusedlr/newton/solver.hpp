@@ -1,10 +1,10 @@
 // Prox-Newton for the whole problem, in the namespace of one instruction set.
 //
-// Outside, Newton steps (newton_steps.hpp): the loss (data.hpp) is replaced by its quadratic model (gram_model.hpp, or
-// row_model.hpp for more features than rows). Inside, sweeps over blocks, the t coefficients of one feature, each
-// minimised exactly (sweeps.hpp, block.hpp). Every step ends with a duality gap (gap.hpp), and the gap alone says when
-// to stop. Where sweeps stall, an interior-point method helps out (interior.hpp). Separated data come under a rule of
-// their own (separable.hpp).
+// Outside, Newton steps (newton_steps.hpp): the loss (data.hpp) is replaced by its quadratic model (gram_model.hpp with
+// the curvature of gram.hpp, or row_model.hpp for many more features than rows). Inside, sweeps over blocks, the t
+// coefficients of one feature, each minimised exactly (sweeps.hpp, block.hpp). Every step ends with a duality gap
+// (gap.hpp), and the gap alone says when to stop. Where sweeps stall, an interior-point method helps out
+// (interior.hpp). Separated data come under a rule of their own (separable.hpp).
 template <int T>
 class NewtonSolver final : public Solver {
  public:
