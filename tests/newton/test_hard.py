@@ -136,6 +136,16 @@ def test_fits_held_by_fusion_alone_take_few_steps(n, d, fusion):
     assert solve_newton(problem, Penalty.from_values(0, 0, fusion, d), tol=1e-9, max_iter=7).status == "optimal"
 
 
+@pytest.mark.parametrize("fusion", [0.0, 0.5, 3.0])
+def test_correlated_features_take_ten_steps_at_most(fusion):
+    """A model whose slopes or curvatures are off costs steps, not digits: the gap is that of the loss itself."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 40)) + rng.normal(size=(200, 1))
+    Y = (X[:, :4] + rng.normal(size=(200, 4)) > 0).astype(float)
+    problem = Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(4))
+    assert solve_newton(problem, Penalty.from_values(1, 2, fusion, 40), tol=1e-9, max_iter=10).status == "optimal"
+
+
 @pytest.mark.parametrize("size", [1e-60, 1e-12, 1e30, 1e60])
 def test_weights_of_any_size_give_the_same_fit(size):
     """Beyond 1e38 they would overflow in single precision."""
