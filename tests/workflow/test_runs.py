@@ -74,6 +74,7 @@ def test_a_second_run_in_the_same_folder_is_refused(study, start_study, tmp_path
     process = start_study(tmp_path, "results/scores.csv")
     while not list(tmp_path.glob("results/data/*/1.npz")) and process.poll() is None:
         time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGSTOP)  # so that it is at work however long the second takes to start
     second = study(tmp_path, "results/scores.csv", config=["sizes=[50]"])
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
