@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fusedlr.exact import solve_exactly
+from fusedlr.grid import fit_points
 from fusedlr.newton import solve_newton
+from fusedlr.optimality import certify
 from fusedlr.study import fitting, models
 from fusedlr.study.simulate import simulate
 from fusedlr.scoring import validation_error, validation_logloss
@@ -68,6 +71,29 @@ def test_another_reading_takes_the_place_of_its_model():
 def test_validation_errors_are_those_of_the_kept_coefficients(data, fit):
     again = validation_error(fit.params, data["Y_validation"], data["X_validation"])
     assert again == pytest.approx(fit.choices["validation_error"].to_numpy(), abs=0)
+
+
+def test_chosen_fits_are_exact(data, fit):
+    problem = fitting.build(data["Y_train"][:50], data["X_train"][:50])
+    for row, params in zip(fit.choices.to_dict("records"), fit.params):
+        if row["status"] == "optimal" and not models.fitted()[row["model"]].by_task:
+            penalty = problem.penalty(row["l1"], row["l2"], row["fusion"])
+            assert certify(problem, params, penalty).relative_gap < 1e-12
+
+
+def test_labels_that_a_fit_leaves_undecided_are_those_of_the_optimum(data):
+    """Rows are laid within 1e-6 of the boundary of some fits, where a gap of 1e-10 does not tell their side."""
+    problem, places = fitting.build(data["Y_train"][:50], data["X_train"][:50]), np.arange(200, 900, 50)
+    exact = np.array([solve_exactly(problem, problem.penalty(*models.points()[i])).params for i in places])
+    normals = exact[:, 1:, 0] / (exact[:, 1:, 0]**2).sum(axis=1)[:, None]
+    rows = (1e-6 - exact[:, 0, 0])[:, None] * normals
+    near = {**data, "X_validation": rows, "Y_validation": np.ones((len(rows), 4))}
+    found = fitting.fit_size(near, 50, tol=1e-10).validation_error[places]
+    rough, _ = fit_points(problem, models.points(), tol=1e-10)
+    expected, otherwise = (np.array([[np.mean(rows @ fit[1:, k] + fit[0, k] <= 0) for k in range(4)] for fit in fits])
+                           for fits in (exact, rough[places]))
+    assert (found == expected).all()
+    assert (otherwise != expected).any()
 
 
 def test_fits_are_certified_or_flagged(fit):
