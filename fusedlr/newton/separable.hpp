@@ -55,7 +55,7 @@ class SeparableRule {
     steps_.ridged = true;
     const auto end = steps_.descend(settings);
     penalties_.l2 = asked;
-    steps_.objective = steps_.state.now.loss + penalties_.total(steps_.state.params);
+    steps_.objective = steps_.value();
     steps_.gap = steps_.objective / steps_.scale();
     return end;
   }

@@ -163,10 +163,7 @@ class Sweeps {
     active_.clear();
     for (int c = 0; c < set_.size(); c++) {
       const int a = set_.members[c];
-      const double *b = at_.trial.row(a);
-      bool active = a == 0 || (loose && penalties_.l1[a] == 0);
-      for (int k = 0; k < tasks(); k++) active |= b[k] != 0;
-      if (active) active_.push_back(c);
+      if (a == 0 || (loose && penalties_.l1[a] == 0) || has_any(at_.trial.row(a), tasks())) active_.push_back(c);
     }
   }
 
