@@ -103,8 +103,8 @@ class Grid(Result):
                  progress: bool = True, n_jobs: int | None = 1) -> None:
         lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
         points = np.array(list(product(*lists)))
-        with _Bar(len(points), checks.flag("progress", progress)) as bar:
-            params, found = fit_points(model.problem, points, tol, max_iter, bar, n_jobs)
+        with progress_bar(len(points), checks.flag("progress", progress), "points") as step:
+            params, found = fit_points(model.problem, points, tol, max_iter, step, n_jobs)
         self.model, self.tol = model, tol
         self.params = params
         if (model.scale != 1).any():
@@ -273,21 +273,3 @@ def _distinct(name, values):
     if len(np.unique(array)) < array.size:
         raise ValueError(f"{name} must not repeat a value in a grid, found {array.tolist()}")
     return array
-
-
-class _Bar:
-    """A progress bar that can be called with the number of points done; nothing where none is wanted."""
-
-    def __init__(self, total, progress):
-        self.steps = iter(progress_bar(range(total), total, progress, "points")) if progress else None
-
-    def __enter__(self):
-        return self if self.steps is not None else None
-
-    def __exit__(self, *error):
-        close = getattr(self.steps, "close", None)
-        if close is not None:
-            close()
-
-    def __call__(self, done):
-        next(self.steps, None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -55,7 +56,7 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
     items, progress = list(items), checks.flag("progress", progress)
     workers = min(_checked_jobs(n_jobs), max(1, len(items)))
     if workers == 1:
-        return list(progress_bar(map(function, items), len(items), progress, description))
+        return _counted(map(function, items), len(items), progress, description)
     left: SimpleQueue = SimpleQueue()
     for pair in enumerate(items):
         left.put(pair)
@@ -66,7 +67,7 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
     try:
         for thread in threads:
             thread.start()
-        return list(progress_bar(_in_order(done, len(items)), len(items), progress, description))
+        return _counted(_in_order(done, len(items)), len(items), progress, description)
     finally:
         unwanted.set()  # whatever was begun when Ctrl-C came, in the middle of starting a thread too
         for thread in threads:
@@ -80,15 +81,33 @@ def cancelled() -> bool:
     return unwanted is not None and unwanted.is_set()
 
 
-def progress_bar(values: Iterable, total: int, progress: bool = True, description: str | None = None) -> Iterable:
-    """``values``, with a bar in a terminal or a notebook where tqdm is installed; ``values`` itself elsewhere."""
+@contextmanager
+def progress_bar(total: int, progress: bool = True, description: str | None = None) -> Iterator[Callable | None]:
+    """A function to call after each of ``total`` steps: it moves a bar in a terminal or a notebook.
+
+    None instead of a function where no bar is wanted, none can be seen, or tqdm is not installed.
+    """
     if not progress or not (_in_terminal() or _in_notebook()):
-        return values
+        yield None
+        return
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return values
-    return tqdm(values, total=total, desc=description, delay=_DELAY_SECONDS, leave=False)
+        yield None
+        return
+    with tqdm(total=total, desc=description, delay=_DELAY_SECONDS, leave=False) as bar:
+        yield lambda *_: bar.update()
+
+
+def _counted(values, total, progress, description):
+    """A list of ``values``, each counted on a bar as it comes."""
+    found = []
+    with progress_bar(total, progress, description) as step:
+        for value in values:
+            found.append(value)
+            if step is not None:
+                step()
+    return found
 
 
 def _in_terminal():

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, parallel
+from fusedlr import FusedLogit, FusedLogitWarning, parallel
 
 
 def square_root(shared, item):
@@ -75,6 +76,30 @@ def test_a_bar_on_a_terminal(monkeypatch):
     monkeypatch.setattr(sys.stderr, "write", written.append)
     assert parallel.run(functools.partial(square_root, 0.0), [1, 4], n_jobs=1, description="folds") == [1.0, 2.0]
     assert "folds" in "".join(written)
+
+
+@pytest.mark.parametrize("fitted", [
+    lambda model: model.fit_grid([1.0, 2.0], [0.0], [0.0, 1.0]),
+    lambda model: model.fit_cv(folds=3, l1=[1.0, 2.0], l2=[0.0], fusion=[1.0], n_jobs=2),
+    lambda model: model.fit(l1=1.0, l2=0.0, fusion=1.0).bootstrap(3, n_jobs=1),
+], ids=["grid", "cv", "bootstrap"])
+def test_a_bar_has_come_to_its_end_when_it_is_closed(monkeypatch, fitted):
+    """A notebook paints one red that has not."""
+    tqdm = pytest.importorskip("tqdm").tqdm
+    bars = []
+
+    class Bar(tqdm):
+        def close(self):
+            bars.append((self.n, self.total))
+            super().close()
+
+    monkeypatch.setattr(pytest.importorskip("tqdm.auto"), "tqdm", Bar)
+    monkeypatch.setattr(parallel, "_in_notebook", lambda: True)
+    rng = np.random.default_rng(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FusedLogitWarning)
+        fitted(FusedLogit(rng.integers(0, 2, (40, 2)), rng.normal(size=(40, 3))))
+    assert bars and all(done == total > 0 for done, total in bars)
 
 
 LONG = """
