@@ -210,7 +210,7 @@ def test_intervals_are_drawn_for_every_value_that_was_estimated(cv):
     bars = [tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] != 0]
     kept = [tuple(ends[task].loc[feature]) for feature in ends.index for task in cv.model.endog_names
             if refit.params.loc[feature, task] != 0]
-    assert sorted(bars) == pytest.approx(sorted(kept))
+    np.testing.assert_allclose(sorted(bars), sorted(kept))
     assert "90 % intervals" in ax.get_title(loc="left")
 
 

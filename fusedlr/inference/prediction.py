@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..objective import pointwise_curvature, sigmoid
-from .wald import intervals, normal_quantile
+from .wald import intervals, normal_quantile, side_by_side
 
 __all__ = ["PredictionResults"]
 
@@ -42,17 +42,18 @@ class PredictionResults:
         DataFrame, shape (n, 2 t)
             Columns (task, "lower") and (task, "upper").
         """
-        half = normal_quantile(alpha) * self.se_linear
-        lower, upper = (self._frame(sigmoid(end.to_numpy())) for end in (self.linear - half, self.linear + half))
-        return intervals(lower, upper)
+        return intervals(*self._ends(alpha))
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Columns of statsmodels for each task: mean, mean_se, mean_ci_lower and mean_ci_upper, DataFrame (n, 4 t)."""
-        ends = self.conf_int(alpha)
-        tables = {task: pd.DataFrame({"mean": self.predicted_mean[task], "mean_se": self.se_mean[task],
-                                      "mean_ci_lower": ends[task]["lower"], "mean_ci_upper": ends[task]["upper"]})
-                  for task in self.linear.columns}
-        return pd.concat(tables, axis=1)
+        lower, upper = self._ends(alpha)
+        return side_by_side({"mean": self.predicted_mean, "mean_se": self.se_mean, "mean_ci_lower": lower,
+                             "mean_ci_upper": upper})
+
+    def _ends(self, alpha):
+        """Lower and upper ends of the intervals."""
+        half = normal_quantile(alpha) * self.se_linear
+        return [self._frame(sigmoid(end.to_numpy())) for end in (self.linear - half, self.linear + half)]
 
     def _frame(self, values: np.ndarray) -> pd.DataFrame:
         return pd.DataFrame(values, self.linear.index, self.linear.columns)

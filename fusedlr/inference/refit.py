@@ -16,7 +16,7 @@ from ..fitted import Fit
 from ..pattern import RIDGE, PatternFit, clustered_cov, fit_pattern
 from .hypotheses import read_hypotheses
 from .prediction import PredictionResults
-from .wald import chi2_test, intervals, normal_quantile, two_sided, z_tests
+from .wald import chi2_test, intervals, normal_quantile, pairs, two_sided, z_tests
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -241,7 +241,7 @@ class RefitResults(Fit):
 
     @property
     def _names(self) -> pd.MultiIndex:
-        return pd.MultiIndex.from_frame(self._groups[["feature", "tasks"]])
+        return pairs(self._groups["feature"], self._groups["tasks"], ["feature", "tasks"])
 
     def _places(self, values: np.ndarray) -> np.ndarray:
         return np.where(self.pattern >= 0, np.append(values, np.nan)[self.pattern], np.nan)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..reporting import Result
+from .wald import pairs
 
 __all__ = ["Resampled"]
 
@@ -70,9 +71,8 @@ class Resampled(Result):
 
     def _edges(self) -> pd.MultiIndex:
         """Names of the two tasks of every edge."""
-        names = self.model.endog_names
-        return pd.MultiIndex.from_tuples([(names[j], names[k]) for j, k in self.model.tasks.edges],
-                                         names=["task", "neighbour"])
+        first, second = ([self.model.endog_names[k] for k in ends] for ends in self.model.tasks.edges.T)
+        return pairs(first, second, ["task", "neighbour"])
 
     def __repr__(self) -> str:
         repeated = f"{len(self.samples)} {self.parts}, {self.n_failed} not optimal"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from .. import checks
 if TYPE_CHECKING:
     from statsmodels.stats.contrast import ContrastResults
 
-__all__ = ["chi2_test", "intervals", "normal_quantile", "two_sided", "z_tests"]
+__all__ = ["chi2_test", "intervals", "normal_quantile", "pairs", "side_by_side", "two_sided", "z_tests"]
 
 
 def normal_quantile(alpha: float) -> float:
@@ -29,10 +30,28 @@ def two_sided(z: np.ndarray) -> np.ndarray:
     return 2 * norm.sf(np.abs(z))
 
 
+def pairs(first: Iterable, second: Iterable, names: Sequence[str | None]) -> pd.MultiIndex:
+    """An index of pairs in the order given. Their parts may be of any kinds: pandas itself would sort them."""
+    levels, codes = [], []
+    for values in (list(first), list(second)):
+        distinct = {repr(value): value for value in values}
+        place = {name: k for k, name in enumerate(distinct)}
+        levels.append(pd.Index(list(distinct.values()), tupleize_cols=False))
+        codes.append([place[repr(value)] for value in values])
+    return pd.MultiIndex(levels, codes, names=names)
+
+
+def side_by_side(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of the same rows and tasks as one: for each task a column (task, name) of every table."""
+    first = next(iter(tables.values()))
+    columns = pairs([task for task in first.columns for _ in tables], [*tables] * len(first.columns),
+                    [first.columns.name, None])
+    return pd.DataFrame(np.stack(list(tables.values()), axis=2).reshape(len(first), -1), first.index, columns)
+
+
 def intervals(lower: pd.DataFrame, upper: pd.DataFrame) -> pd.DataFrame:
     """Both ends side by side, columns (task, "lower") and (task, "upper")."""
-    both = pd.concat({"lower": lower, "upper": upper}, axis=1).swaplevel(axis=1)
-    return both[[(task, end) for task in lower.columns for end in ("lower", "upper")]]
+    return side_by_side({"lower": lower, "upper": upper})
 
 
 def z_tests(contrasts: np.ndarray, wanted: np.ndarray, values: np.ndarray, cov: np.ndarray) -> ContrastResults:
