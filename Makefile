@@ -5,6 +5,8 @@ CORES ?= all
 INSTANCES ?= 2
 N ?= 10000
 SUITE ?= trixie
+# Tests run on all cores, those of a file one after the other; PARALLEL= runs them in one process.
+PARALLEL ?= -n auto --dist loadfile
 
 # One BLAS thread for each process: the study and the tests run several processes at a time.
 export OPENBLAS_NUM_THREADS := 1
@@ -18,9 +20,10 @@ help: ## list these targets
 setup: ## install all that is needed into .venv and .rlib; seconds when nothing is missing
 	@workflow/bootstrap
 
-# Where set-up found all of R's packages, a test against R that is skipped counts as failed.
+# Where set-up found R's packages, a test against R that is skipped counts as failed.
 test: setup ## run the whole test suite, R included (ARGS="-k grid" to choose)
-	@FUSEDLR_REQUIRE_R=$$(test ! -e .rlib/complete || echo 1) $(PYTHON) -m pytest $(ARGS)
+	@FUSEDLR_REQUIRE_R=$$(test ! -e .rlib/complete || echo 1) \
+	 FUSEDLR_REQUIRE_ADA=$$(! grep -qsx ada .rlib/complete || echo 1) $(PYTHON) -m pytest $(PARALLEL) $(ARGS)
 
 test-slurm: setup ## run the study's rules on a one-machine Slurm cluster (needs root)
 	@$(PYTHON) -m pytest -m slurm tests/slurm $(ARGS)

@@ -1,6 +1,7 @@
 """Set-up chooses its route, its packages and its words rightly, on machines made of stand-in commands."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -21,7 +22,9 @@ class Machine:
     def __init__(self, folder):
         self.folder = folder
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "FUSEDLR_"))}
-        self.environment.update(FUSEDLR_PYTHON=sys.executable, PATH=f"{folder}/bin:{os.environ['PATH']}")
+        # None of this machine's own settings of pip, in variables or in files.
+        self.environment.update(FUSEDLR_PYTHON=sys.executable, PATH=f"{folder}/bin:{os.environ['PATH']}",
+                                PIP_CONFIG_FILE=os.devnull)
         (folder / "bin").mkdir()
         (folder / "workflow").mkdir()
         shutil.copy(BOOTSTRAP, folder / "workflow")
@@ -127,9 +130,29 @@ def test_debian_route_wants_more_system_packages(machine):
     assert "python3-statsmodels" not in wanted["index"]
 
 
+@pytest.mark.parametrize("route", ["index", "debian"])
+def test_without_r_no_package_of_r_is_wanted(machine, route):
+    machine.command("dpkg-query", "exit 1")
+    assert "r-base-core" in machine.plan(FUSEDLR_ROUTE=route)
+    wanted = machine.plan(FUSEDLR_ROUTE=route, FUSEDLR_R="none")
+    assert "pandoc" in wanted and "setup: R: none" in wanted and not re.search(r"\br-|rpy2\b", wanted)
+
+
+def test_what_commands_say_goes_into_a_log_whose_end_is_shown_when_one_fails(machine):
+    machine.command("id", "echo 0")
+    machine.lacks_packages("pandoc")
+    machine.command("apt-get", "echo much to read; echo no such package >&2; exit 1")
+    done = machine.setup(FUSEDLR_ROUTE="index")
+    assert (done.returncode, "much to read" in done.stdout) == (1, False)
+    assert "apt-get could not install them; the end of logs/setup.log:" in done.stderr
+    assert "    no such package\n" in done.stderr
+    assert "much to read" in (machine.folder / "logs/setup.log").read_text()
+
+
 @pytest.mark.parametrize(("settings", "words"), [
     ({"FUSEDLR_ROUTE": "pypi"}, "FUSEDLR_ROUTE must be 'index' or 'debian', not 'pypi'"),
     ({"FUSEDLR_PYTHON": "no-such-python"}, "is not a Python 3.11 or newer"),
+    ({"FUSEDLR_R": "nun"}, "FUSEDLR_R must be 'none' or left out, not 'nun'"),
 ])
 def test_bad_settings_are_refused_in_words(machine, settings, words):
     done = machine.setup("--plan", **settings)

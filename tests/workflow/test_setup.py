@@ -1,6 +1,8 @@
 """Set-up: which Python, which package index, which rpy2, and what it says where something is missing."""
 
 import base64
+import functools
+import hashlib
 import os
 import re
 import shutil
@@ -193,10 +195,88 @@ def test_rpy2_fits_the_r_in_use(version, extra, tmp_path):
 
 def test_set_up_goes_on_without_rpy2(tmp_path):
     (tmp_path / ".venv").mkdir()
-    stand_ins = ("VENV=.venv; r_version() { echo 4.2.2; }; requirements() { echo rpy2; }; "
+    stand_ins = ("VENV=.venv; LOG=log; r_version() { echo 4.2.2; }; requirements() { echo rpy2; }; "
                  "install_from_index() { return 1; }")
     script = functions("say", "rpy2_for", "index_packages", "rpy2_package")
     done = bash(f"{script}\n{stand_ins}\nrpy2_package; echo went on", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "rpy2 could not be installed" in done.stdout and done.stdout.endswith("went on\n")
     assert list((tmp_path / ".venv").iterdir()) == []
+
+
+# ---- R's packages from a mirror
+
+FAKE_ADA = """
+folder <- commandArgs(trailingOnly = TRUE)
+dir.create(file.path(folder, "ada"))
+writeLines(c("Package: ada", "Version: 99.1", "Title: Stand-In", "Description: Nothing.", "License: GPL-2",
+             "Author: A", "Maintainer: A <a@b.c>"), file.path(folder, "ada", "DESCRIPTION"))
+writeLines("", file.path(folder, "ada", "NAMESPACE"))
+contrib <- file.path(folder, "src", "contrib")
+dir.create(contrib, recursive = TRUE)
+setwd(contrib)
+system2(file.path(R.home("bin"), "R"), c("CMD", "build", shQuote(file.path(folder, "ada"))), stdout = FALSE)
+tools::write_PACKAGES(contrib, type = "source")
+"""
+
+
+def has_ada_elsewhere():
+    look = "q(status = !all(sapply(c('rpart', 'glmnet'), requireNamespace)) || requireNamespace('ada'))"
+    return subprocess.run(["Rscript", "--vanilla", "-e", look], capture_output=True).returncode != 0
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory):
+    """A mirror of CRAN in a folder, of which R has the other packages already."""
+    if shutil.which("Rscript") is None or has_ada_elsewhere():
+        pytest.skip("needs R with rpart and glmnet, and without ada, in its own libraries")
+    folder = tmp_path_factory.mktemp("mirror")
+    subprocess.run(["Rscript", "--vanilla", "-e", FAKE_ADA, folder], check=True, capture_output=True, timeout=120)
+    return folder
+
+
+@pytest.fixture
+def served(mirror):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(SimpleHTTPRequestHandler, directory=mirror))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def install(folder, cran):
+    """Run the part of set-up that installs R's packages, with none of them in reach but R's own."""
+    script = functions("say", "stop", "have", "wants_r", "has_r", "logged", "failed", "install_from_cran",
+                       "record_sources", "r_packages")
+    stand_ins = f"RLIB=rlib; LOG=log; VENV=venv; export R_LIBS= FUSEDLR_CRAN='{cran}'; has_rpy2() {{ true; }}"
+    (folder / "venv/bin").mkdir(parents=True)
+    (folder / "venv/bin/python").symlink_to(sys.executable)
+    return bash(f"{script}\n{stand_ins}\nr_packages", folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["folder", "file URL", "URL"])
+def test_a_mirror_is_a_folder_or_a_url_and_what_came_from_it_is_written_down(mirror, served, form, tmp_path):
+    done = install(tmp_path, {"folder": mirror, "file URL": f"file://{mirror}", "URL": served}[form])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (tmp_path / "log").read_text()
+    file = next((mirror / "src/contrib").glob("ada_*.tar.gz"))
+    sum256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (tmp_path / "rlib/sources.csv").read_text() == f"package,version,sha256\nada,99.1,{sum256}\n"
+    assert (tmp_path / "rlib/complete").read_text().split() == ["rpart", "glmnet", "ada"]
+    assert sorted(path.name for path in (tmp_path / "rlib").iterdir()) == ["ada", "complete", "sources.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cran", "code", "words"), [
+    ("none", 0, "AdaBoost runs on rpart alone, with the same margins"),
+    ("/no/such folder", 1, "FUSEDLR_CRAN=/no/such folder does not answer or lacks R's packages"),
+    ("http://127.0.0.1:9", 1, "FUSEDLR_CRAN=http://127.0.0.1:9 does not answer"),
+])
+def test_without_a_mirror_ada_is_left_out_and_a_wrong_one_is_named(mirror, cran, code, words, tmp_path):
+    done = install(tmp_path, cran)
+    assert done.returncode == code
+    assert words in done.stdout + done.stderr
+    assert not (tmp_path / "rlib/ada").exists()
+    assert code or (tmp_path / "rlib/complete").read_text().split() == ["rpart", "glmnet"]
