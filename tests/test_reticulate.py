@@ -1,11 +1,13 @@
 """R users reach the Python package through reticulate: what arrives, what is refused, and what stays as it was."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,14 +21,30 @@ y[1, 1] <- NA
 """
 
 
-def has_reticulate():
-    look = "q(status = !requireNamespace('reticulate', quietly = TRUE))"
-    return shutil.which("Rscript") is not None and subprocess.run(["Rscript", "-e", look],
-                                                                  capture_output=True).returncode == 0
+# The first releases of reticulate that know a numpy or a Python, newest first.
+KNOWN_SINCE = (("numpy", np.__version__, (2, 1), (1, 39)), ("numpy", np.__version__, (2, 0), (1, 38)),
+               ("Python", platform.python_version(), (3, 13), (1, 40)),
+               ("Python", platform.python_version(), (3, 12), (1, 33)))
 
 
-pytestmark = [pytest.mark.slow,
-              pytest.mark.skipif(not has_reticulate(), reason="R's package reticulate is not installed")]
+def numbers(version):
+    return tuple(map(int, version.split(".")[:2]))
+
+
+def why_not():
+    """What is missing for a reticulate that works here, in words, or None."""
+    look = "cat(as.character(packageVersion('reticulate')))"
+    found = shutil.which("Rscript") and subprocess.run(["Rscript", "-e", look], capture_output=True, text=True).stdout
+    if not found:
+        return "R's package reticulate is not installed"
+    for name, version, least, since in KNOWN_SINCE:
+        if numbers(version) >= least and numbers(found) < since:
+            return f"reticulate {found} does not load {name} {version}: {'.'.join(map(str, since))} or newer does"
+    return None
+
+
+MISSING = why_not()
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 
 
 def lines(source):
