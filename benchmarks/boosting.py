@@ -27,7 +27,7 @@ def run(quick):
     """CPU seconds of both by training size."""
     sizes, iterations, repeats = (SIZES[:1], 5, 1) if quick else (SIZES, 200, 3)
     data = simulate("d", 1, 1)
-    boost(data["X_train"][:50], data["Y_train"][:50, 0], data["X_test"][:1], seed=1, iterations=1)  # start R
+    boost(data["X_train"][:50], data["Y_train"][:50, 0], data["X_test"][:1], seed=1, iterations=1, by="ada")  # start R
     rows = [_row(data, size, iterations, repeats) for size in sizes]
     version = session.versions("ada")["ada"]
     return Part("f_ada", f"(f) AdaBoost by R's ada {version}: one task, 100 features, {iterations} trees, 1,400 new "
@@ -43,7 +43,7 @@ def _row(data, size, iterations, repeats):
     kept = {}
 
     def ours():
-        kept["ours"] = boost(X, y, new, seed=size, iterations=iterations)
+        kept["ours"] = boost(X, y, new, seed=size, iterations=iterations, by="ada")
 
     def plain():
         kept["plain"] = session.call(_PLAIN, packages=["rpart", "ada"], x=X, y=y.astype(float), new=new,

@@ -1,6 +1,9 @@
-"""Discrete AdaBoost by R's package ``ada``, the study's single-task baseline.
+"""Discrete AdaBoost by R's package ``ada``, the study's single-task baseline, or by ``rpart`` alone.
 
-The call is the default of the package (exponential loss, discrete trees, nu = 0.1,
+``ada`` is the default and the reference. Where it is not installed the same algorithm runs on
+``rpart``, which comes with R (``engines.py``), with margins bitwise identical to those of ``ada``.
+
+The call of ``ada`` is the default of the package (exponential loss, discrete trees, nu = 0.1,
 bag.frac = 0.5, ``rpart.control()``) with every argument written out, and the margins are
 bit for bit those of the plain call ``ada(as.data.frame(X), y, iter = 200)``. It is several
 times faster, for three reasons that change no number where no feature is missing:
@@ -21,17 +24,19 @@ What to expect at the edges:
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fusedlr import checks
-from fusedlr.r import session
+from fusedlr.r import engines, session
 
-__all__ = ["AdaResult", "ONE_CLASS_MARGIN", "boost"]
+__all__ = ["AdaResult", "ONE_CLASS_MARGIN", "available", "boost"]
 
 ONE_CLASS_MARGIN = 1.0
 
@@ -75,33 +80,6 @@ _WHOLE = {
     "maxdepth": (1, 30),
 }
 
-# predict() takes a matrix with a "terms" attribute as the finished design: rpart names the
-# columns of the matrix x "x1", "x2", ..., and a single column "x".
-_BOOST = """
-function(x, y, new, arguments, control, kind, seeds) {
-    had_seed <- exists(".Random.seed", globalenv(), inherits = FALSE)
-    old_kind <- RNGkind()
-    old_seed <- if (had_seed) get(".Random.seed", globalenv(), inherits = FALSE)
-    on.exit({
-        suppressWarnings(do.call(RNGkind, as.list(old_kind)))
-        if (had_seed) assign(".Random.seed", old_seed, globalenv()) else set.seed(NULL)
-        RNGkind()  # reads the seed again: whoever called R from R would write back the one he finds there
-        if (!had_seed) rm(".Random.seed", envir = globalenv())
-    })
-    RNGkind(kind[1L], kind[2L], kind[3L])
-    frame <- data.frame(x = I(x))
-    control <- do.call(rpart::rpart.control, control)
-    labels <- as.vector(y)
-    colnames(new) <- if (ncol(new) == 1L) "x" else paste0("x", seq_len(ncol(new)))
-    attr(new, "terms") <- TRUE
-    set.seed(seeds[1L])
-    fit <- do.call(ada::ada, c(list(x = quote(frame), y = quote(labels)), arguments,
-                               list(control = quote(control), na.action = quote(rpart::na.rpart))))
-    set.seed(seeds[2L])
-    as.numeric(predict(fit, new, type = "F"))
-}
-"""
-
 
 @dataclass(frozen=True)
 class AdaResult:
@@ -113,9 +91,11 @@ class AdaResult:
         ``predict(type = "F")``: positive predicts yes. The probability of yes by the
         model is 1 / (1 + exp(-2 * margin)).
     settings : dict
-        "arguments" and "control" of the call, "versions" (R, rpy2, ada, rpart), "rng"
-        (R's three kinds), "seeds" (fit and predict, one pair for each task) and
-        "one_class" (positions of tasks with one class only). Plain values, ready for JSON.
+        "by" ("ada" or "rpart"), "arguments" and "control" of the call, "versions" (R, rpy2
+        and the packages used), "source" (version and sha256 of the file that set-up installed
+        ``ada`` from, None where set-up did not), "rng" (R's three kinds), "seeds" (fit and
+        predict, one pair for each task) and "one_class" (positions of tasks with one class
+        only). Plain values, ready for JSON.
     """
 
     margins: np.ndarray
@@ -123,8 +103,8 @@ class AdaResult:
 
 
 def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterations: int = 200, nu: float = 0.1,
-          bag_frac: float = 0.5, control: Mapping[str, Any] | None = None) -> AdaResult:
-    """Fit R's ``ada`` to each task by itself and give its margins on new rows.
+          bag_frac: float = 0.5, control: Mapping[str, Any] | None = None, by: str | None = None) -> AdaResult:
+    """Fit R's ``ada``, or the same on ``rpart``, to each task by itself and give its margins on new rows.
 
     Parameters
     ----------
@@ -143,10 +123,18 @@ def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterat
         ada's ``nu`` and ``bag.frac``.
     control : dict, optional
         Arguments of ``rpart.control`` that replace the defaults.
+    by : {"ada", "rpart"}, optional
+        "ada" calls R's package, "rpart" our own function; by default "ada" where it is
+        installed, else "rpart".
 
     Returns
     -------
     AdaResult
+
+    Raises
+    ------
+    RMissingError
+        Where R, rpy2 or the package named by ``by`` is not installed.
     """
     X, X_new = _matrix("X", X), _matrix("X_new", _columns_of(X, X_new))
     Y = _labels(Y, X.shape[0])
@@ -155,12 +143,16 @@ def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterat
     arguments = {**_ARGUMENTS, "iter": checks.whole("iterations", iterations, 1, 10**6), "nu": checks.number("nu", nu),
                  "bag.frac": _fraction(bag_frac)}
     control = _control(control)
+    by = checks.word("by", by, engines.PACKAGES) if by is not None else available() or "rpart"
     seeds = [_seeds(seed, task) for task in range(Y.shape[1])]
-    margins = [_one_task(X, y, X_new, arguments, control, pair) for y, pair in zip(Y.T, seeds)]
+    margins = [_one_task(X, y, X_new, by, arguments, control, pair) for y, pair in zip(Y.T, seeds)]
+    versions = session.versions(*engines.PACKAGES[by])
     settings = {
+        "by": by,
         "arguments": arguments,
         "control": control,
-        "versions": session.versions("ada", "rpart"),
+        "versions": versions,
+        "source": _source(versions["ada"]) if by == "ada" else None,
         "rng": list(_RNG_KIND),
         "seeds": seeds,
         "one_class": [task for task, y in enumerate(Y.T) if _single_class(y[~np.isnan(y)])],
@@ -168,14 +160,33 @@ def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterat
     return AdaResult(np.column_stack(margins), settings)
 
 
-def _one_task(X, y, X_new, arguments, control, seeds):
+def available() -> str | None:
+    """Which engine ``boost`` takes by default: "ada", "rpart", or None where R, rpy2 or rpart is not installed."""
+    for by, packages in engines.PACKAGES.items():
+        if all(session.has_package(name) for name in packages):
+            return by
+    return None
+
+
+def _source(version):
+    """Version and sha256 of the file that set-up installed the loaded ``ada`` from, as it noted beside it; or None."""
+    library = session.call("function() dirname(getNamespaceInfo('ada', 'path'))")[0]
+    notes = Path(library) / "sources.csv"
+    if not notes.is_file():
+        return None
+    with open(notes, encoding="utf-8", newline="") as file:
+        found = [row for row in csv.DictReader(file) if (row["package"], row["version"]) == ("ada", version)]
+    return {"version": version, "sha256": found[-1]["sha256"]} if found else None
+
+
+def _one_task(X, y, X_new, by, arguments, control, seeds):
     observed = ~np.isnan(y)
     X, y = X[observed], y[observed]
     if _single_class(y):
         return np.full(X_new.shape[0], ONE_CLASS_MARGIN if y[0] == 1 else -ONE_CLASS_MARGIN)
     _check_bag(y.size, arguments["bag.frac"])
-    return session.call(_BOOST, packages=["rpart", "ada"], x=X, y=y, new=X_new, arguments=arguments, control=control,
-                        kind=list(_RNG_KIND), seeds=np.array(seeds, dtype=np.int32))
+    return session.call(engines.source(by), packages=engines.PACKAGES[by], x=X, y=y, new=X_new, arguments=arguments,
+                        control=control, kind=list(_RNG_KIND), seeds=np.array(seeds, dtype=np.int32))
 
 
 def _single_class(y):
