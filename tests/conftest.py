@@ -1,4 +1,4 @@
-"""Rules for the whole suite, and what tests marked r need; fixtures live beside the tests that use them."""
+"""Rules for the whole suite, and what tests marked r or ada need; fixtures live beside the tests that use them."""
 
 import os
 import shutil
@@ -12,6 +12,8 @@ R_TESTS = Path(__file__).parent / "r"
 WORKFLOW_TESTS = Path(__file__).parent / "workflow"
 STARTS_SNAKEMAKE = {"study", "start_study", "finished"}
 R_IS_REQUIRED = os.environ.get("FUSEDLR_REQUIRE_R") == "1"
+ADA_IS_REQUIRED = os.environ.get("FUSEDLR_REQUIRE_ADA") == "1"
+NO_ADA = "R's package 'ada' is not installed: run make setup"
 
 
 def pytest_configure():
@@ -35,12 +37,23 @@ def pytest_collection_modifyitems(config, items):
 
 
 def concerns_r(node):
-    return R_TESTS in node.path.parents or node.get_closest_marker("r") is not None
+    return R_TESTS in node.path.parents or is_marked(node)
+
+
+def is_marked(node):
+    return any(node.get_closest_marker(name) for name in ("r", "ada"))
+
+
+def is_excused(report):
+    """Whether only ada was missing, where set-up did without it."""
+    return not ADA_IS_REQUIRED and NO_ADA in report.longrepr[-1]
 
 
 def fail_if_skipped(report, node):
-    """Turn a skip for want of R into a failure where set-up found all of R's packages."""
-    if R_IS_REQUIRED and report.skipped and not hasattr(report, "wasxfail") and concerns_r(node):
+    """Turn a skip for want of R into a failure where set-up found R's packages, for want of ada where it found ada."""
+    if not (R_IS_REQUIRED and report.skipped and concerns_r(node)) or hasattr(report, "wasxfail"):
+        return
+    if not is_excused(report):
         report.outcome = "failed"
         report.longrepr = f"{node.nodeid} was skipped, but R is required (FUSEDLR_REQUIRE_R=1): {report.longrepr[-1]}"
 
@@ -65,7 +78,7 @@ def missing_part():
         return "R is not installed: run make setup"
     from fusedlr.r import session
 
-    for package in ("ada", "rpart", "glmnet"):
+    for package in ("rpart", "glmnet"):
         if not session.has_package(package):
             return f"R's package {package!r} is not installed: run make setup"
     return None
@@ -76,9 +89,18 @@ def _missing_part():
     return missing_part()
 
 
+@pytest.fixture(scope="session")
+def _missing_ada(_missing_part):
+    if _missing_part:
+        return _missing_part
+    from fusedlr.r.session import has_package
+
+    return None if has_package("ada") else NO_ADA
+
+
 @pytest.fixture(autouse=True)
 def _needs_r(request):
-    if request.node.get_closest_marker("r"):  # no other test is to start R
-        missing = request.getfixturevalue("_missing_part")
+    if is_marked(request.node):  # no other test is to start R
+        missing = request.getfixturevalue("_missing_ada" if request.node.get_closest_marker("ada") else "_missing_part")
         if missing:
             pytest.skip(missing)

@@ -127,7 +127,7 @@ def test_an_error_in_r_is_shown_in_its_words(copy, study, monkeypatch):
     assert "Y must hold 0, 1 or nan" in done.stdout
 
 
-@pytest.mark.r
+@pytest.mark.ada
 def test_adaboost_is_one_more_model(copy, study):
     done = study(copy, "results/scores.csv", models="fused_l1,adaboost", config=["cases=[h]"])
     assert done.returncode == 0, done.stdout
