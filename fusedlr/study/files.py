@@ -14,6 +14,10 @@ import pandas as pd
 
 __all__ = ["lacking", "read_arrays", "read_scores", "read_table", "replacing", "write_arrays", "write_table"]
 
+# Numbers are read to the last bit: pandas must be told so before 3.1, and warns of being told since.
+_TELLS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _TELLS else {}
+
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Any:
@@ -52,7 +56,7 @@ def write_table(path: str | Path, table: pd.DataFrame) -> None:
 def read_table(path: str | Path) -> Any:
     """A csv file as a table; a file that cannot be read is named in the error."""
     try:
-        return pd.read_csv(path, float_precision="round_trip")
+        return pd.read_csv(path, **_EXACT)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 

@@ -49,7 +49,7 @@ def provenance(config: dict, scores: pd.DataFrame | None = None, boosted: Any = 
         found["cpu minutes"] = {name: round(minutes, 1) for name, minutes in cpu_minutes(scores).items()}
     if boosted is not None:
         first = json.loads(boosted)[0]
-        found["adaboost"] = {key: first[key] for key in ("arguments", "control", "versions", "rng")}
+        found["adaboost"] = {key: first[key] for key in ("by", "source", "arguments", "control", "versions", "rng")}
     return found
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from fusedlr.study.claims import CLAIMS, RESAMPLES, STABLE
 from fusedlr.study.cluster import QUEUE, START, recorded
 from fusedlr.study.contents import FIGURES, TABLES
+from fusedlr.study.files import read_table
 from fusedlr.study.models import FUSION, L1, L2, MODELS, foreign, linear, points
 from fusedlr.study.simulate import CASES, N_FEATURES, ROWS
 
@@ -45,7 +46,7 @@ def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> 
     home : str
         The project's folder, as seen from the page.
     """
-    tables = {name: pd.read_csv(results / f"{name}.csv") for name in TABLES}
+    tables = {name: read_table(results / f"{name}.csv") for name in TABLES}
     provenance = json.loads((results / "provenance.json").read_text())
     source = image or embedded
     figures = {name: _figure(name, source(results / "figures" / name)) for name in FIGURES}
@@ -78,7 +79,7 @@ def _settings(scores, config):
         "counts": _counts(scores), "notes": _notes(scores, config), "tol": f"{config['tol']:g}", "features": N_FEATURES,
         "noise": said[reading], "sizes": _either(sorted(scores["size"].unique())),
         "validation": ROWS["validation"], "test": ROWS["test"], "grid": f"{len(L1)} x {len(L2)} x {len(FUSION)}",
-        "one_class": _one_class(scores), "resamples": RESAMPLES, "stable": f"{STABLE:g}",
+        "boosted": _boosted(scores), "one_class": _one_class(scores), "resamples": RESAMPLES, "stable": f"{STABLE:g}",
     }
 
 
@@ -133,7 +134,7 @@ def _notes(scores, config):
     notes = []
     asked = config.get("models", list(MODELS))
     for model in (model for model in MODELS.values() if model.role and model.name not in set(scores["model"])):
-        why = "R's package ada was not installed" if model.name in asked else "left out by the config"
+        why = "R with rpart, or rpy2, was not installed" if model.name in asked else "left out by the config"
         notes.append(f"Not run: {model.label} ({why}).")
     if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < len(CASES):
         notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 "
@@ -141,6 +142,14 @@ def _notes(scores, config):
     if config["noise"] != "sd":
         notes.append("The noise on copied features has variance 0.4 in this run, not standard deviation 0.4.")
     return "\n".join(f'<p class="note">{note}</p>' for note in notes)
+
+
+def _boosted(scores):
+    """What boosted the trees, in words."""
+    if "rpart" not in set(scores.get("by", [])):
+        return "R's package <code>ada</code>"
+    return ("a function of this project on R's <code>rpart</code>, as R's package <code>ada</code> was not installed "
+            "(where it is, both give the same margins, bit for bit)")
 
 
 def _summary(claims):
@@ -153,7 +162,7 @@ def _summary(claims):
 def _verdict_table(claims, verdicts):
     """The verdicts at a glance, each linked to its own section."""
     rows = []
-    for row in claims.fillna({"stability": ""}).to_dict("records"):
+    for row in claims.to_dict("records"):
         others = verdicts[verdicts["claim"] == row["claim"]]
         rows.append([f'<a href="#claim-{row["claim"]}">{row["claim"]}</a>', html.escape(row["paper"]), _verdict(row),
                      _share(row["stability"]), _elsewhere(row, others.to_dict("records"))])
@@ -178,7 +187,7 @@ def _reading(row):
 
 
 def _share(stability):
-    return "" if stability == "" or pd.isna(stability) else f"{stability:.0%}"
+    return "" if pd.isna(stability) else f"{stability:.0%}"
 
 
 def _claims(claims, verdicts, figures):

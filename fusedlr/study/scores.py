@@ -15,7 +15,8 @@ __all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_
 
 COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
            "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
-           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task"]
+           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task",
+           "by"]
 
 
 def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> Any:
@@ -61,7 +62,7 @@ def score_instance(data: Mapping[str, Any], fits: Any, margins: Mapping[str, Any
         ``seconds`` by size.
     margins : dict of str to dict, optional
         For each model that is no part of the grid, by name: ``margins`` (sizes, rows, 4) on the test rows, ``sizes``,
-        and ``seconds`` by size.
+        ``seconds`` by size, and by what they were made (``by``) where there is a choice.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def _margin_rows(data, model, found):
     return pd.DataFrame({
         "size": found["sizes"], "model": model, "status": MODELS[model].status,
         "test_error": [error_of_margins(margins, data["Y_test"]) for margins in found["margins"]],
-        "seconds": [found["seconds"][size] for size in found["sizes"]],
+        "seconds": [found["seconds"][size] for size in found["sizes"]], "by": found.get("by", ""),
     })
 
 

@@ -42,7 +42,7 @@ def _excess(case, size, model):
 
 def _fit(case, size, model, rng):
     if model == "adaboost":
-        return {"status": "boosted", "seconds": size / 30, "one_class_tasks": 0}
+        return {"status": "boosted", "seconds": size / 30, "one_class_tasks": 0, "by": "ada"}
     little = (case, size) in LITTLE_HELP or case in "gh" and size == 400
     far = 0.02 if model == "elastic_net" else 0.01 if model != "unpenalized" else 0.05
     return {"l1": 0.4, "l2": float(rng.choice([0, 0, 0.05, 0.4])) if model == "fused_elastic_net" else 0.0,

@@ -97,6 +97,15 @@ def test_a_model_that_was_not_run_is_named_on_the_figure(make_scores):
     matplotlib.pyplot.close(figure)
 
 
+@pytest.mark.parametrize("by", ["ada", "rpart"])
+def test_the_figure_says_by_what_trees_were_boosted(make_scores, by):
+    scores = make_scores(instances=2)
+    scores.loc[scores["model"] == "adaboost", "by"] = by
+    figure = overview.errors_figure(overview.errors_table(scores))
+    assert f"(v) AdaBoost: by R's {by}" in [text.get_text() for text in figure.legends[0].get_texts()]
+    matplotlib.pyplot.close(figure)
+
+
 def test_distances_are_those_of_linear_models_in_correlated_cases(scores):
     table = overview.distances_table(scores)
     assert set(table["case"]) == set("efgh")

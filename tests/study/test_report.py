@@ -130,7 +130,7 @@ def test_the_hours_on_a_cluster_say_what_they_are_drawn_from(page):
 
 
 @pytest.mark.parametrize(("asked", "why"), [
-    (["fused_elastic_net"], "left out by the config"), (["adaboost"], "R's package ada was not installed")])
+    (["fused_elastic_net"], "left out by the config"), (["adaboost"], "R with rpart, or rpy2, was not installed")])
 def test_a_preview_without_adaboost_says_so_and_why(tmp_path, make_scores, fill, asked, why):
     scores = make_scores(instances=2)
     config = {**CONFIG, "noise": "variance", "models": asked}
@@ -141,6 +141,15 @@ def test_a_preview_without_adaboost_says_so_and_why(tmp_path, make_scores, fill,
     assert "variance 0.4 in this run" in page
     assert "from the 16 jobs of grid of this run" in page
     assert "This run had none of (v) AdaBoost, so its time is not in the table." in page
+
+
+@pytest.mark.parametrize(("by", "words"), [
+    ("ada", "discrete AdaBoost\nby R's package <code>ada</code>: exponential loss"),
+    ("rpart", "discrete AdaBoost\nby a function of this project on R's <code>rpart</code>, as R's package")])
+def test_the_page_says_by_what_trees_were_boosted(tmp_path, make_scores, fill, by, words):
+    scores = make_scores(instances=2)
+    scores.loc[scores["model"] == "adaboost", "by"] = by
+    assert words in render(TEMPLATE, fill(tmp_path, scores, CONFIG))
 
 
 def test_the_printed_page_links_vector_figures(tmp_path, make_scores, fill):

@@ -31,7 +31,8 @@ def test_an_instance_has_one_row_for_each_size_and_model():
     data["Y_test"] = (data["X_test"] @ coefs[1:] > 0).astype(int)
     choices = pd.DataFrame({"size": [2, 2, 3, 3], "model": ["fused_l1", "elastic_net"] * 2, "l1": 0.1})
     params = np.stack([np.stack([coefs, -coefs]), np.stack([coefs, 0 * coefs])])
-    boosted = {"margins": np.stack([np.ones((50, 2))] * 2), "sizes": np.array([2, 3]), "seconds": {2: 0.5, 3: 0.7}}
+    boosted = {"margins": np.stack([np.ones((50, 2))] * 2), "sizes": np.array([2, 3]), "seconds": {2: 0.5, 3: 0.7},
+               "by": np.array(["ada", "rpart"])}
     rows = score_instance(data, {"choices": choices, "params": params, "seconds": {2: 1.0, 3: 2.0}},
                           {"adaboost": boosted})
     rows = rows.set_index(["size", "model"])
@@ -43,3 +44,4 @@ def test_an_instance_has_one_row_for_each_size_and_model():
     assert rows.loc[(3, "elastic_net"), "distance_nonzero"] == pytest.approx(2 / np.sqrt((coefs != 0).sum()))
     assert rows["seconds"].tolist() == [1.0, 1.0, 0.5, 2.0, 2.0, 0.7]
     assert rows["one_class_tasks"].tolist() == [1] * 6
+    assert rows["by"].fillna("").tolist() == ["", "", "ada", "", "", "rpart"]

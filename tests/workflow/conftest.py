@@ -1,6 +1,7 @@
 """Runs of the real Snakefile on a tiny config, each in a folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,17 +19,17 @@ def command(folder, *arguments, config=(), models=LINEAR, cores=1, project=ROOT)
             "--config", *TINY, f"models=[{models}]", *config]
 
 
-def environment(project=ROOT):
-    """Surroundings in which the package of a project is found before any that is installed."""
-    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(project)}
+def environment(*folders):
+    """Surroundings in which warnings of the workflow's scripts are errors; some folders go before installed packages."""
+    path = os.pathsep.join(map(str, [Path(__file__).with_name("strict"), *folders]))
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
 
 
 @pytest.fixture(scope="session")
 def study():
     """Function that runs Snakemake in a folder and returns the finished process, its output as text."""
-    def run(folder, *arguments, **settings):
-        surroundings = environment(settings.get("project", ROOT))
-        return subprocess.run(command(folder, *arguments, **settings), env=surroundings, text=True,
+    def run(folder, *arguments, path=(), **settings):
+        return subprocess.run(command(folder, *arguments, **settings), env=environment(*path), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1800)
     return run
 
@@ -48,4 +49,14 @@ def finished(study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
     done = study(folder, "results/scores.csv")
     assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of all that the workflow needs, compiled solver included, in a folder whose name a shell could read."""
+    folder = tmp_path / "a {project} $(touch hit) 'of' two; touch hit"
+    for part in ("fusedlr", "workflow", "paper"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "Snakefile", folder)
     return folder

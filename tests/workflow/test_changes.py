@@ -6,19 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from .conftest import ROOT
-
 RIDGE = '    Model("ridge", "(vi) ridge", "#CC79A7", "P", lambda l1, l2, fusion: (l1 == 0) & (fusion == 0)),\n'
-
-
-@pytest.fixture
-def project(tmp_path):
-    """A copy of all that the workflow needs, compiled solver included, in a folder whose name a shell could read."""
-    folder = tmp_path / "a {project} $(touch hit) 'of' two; touch hit"
-    for part in ("fusedlr", "workflow", "paper"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "Snakefile", folder)
-    return folder
 
 
 def change(path, old, new):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fusedlr.r.ada import available
 from fusedlr.study.scores import COLUMNS
 
 
@@ -127,13 +128,14 @@ def test_an_error_in_r_is_shown_in_its_words(copy, study, monkeypatch):
     assert "Y must hold 0, 1 or nan" in done.stdout
 
 
-@pytest.mark.ada
+@pytest.mark.r
 def test_adaboost_is_one_more_model(copy, study):
     done = study(copy, "results/scores.csv", models="fused_l1,adaboost", config=["cases=[h]"])
     assert done.returncode == 0, done.stdout
     scores = pd.read_csv(copy / "results/scores.csv")
     assert scores["model"].tolist() == ["fused_l1", "adaboost"]
     assert 0.4 < scores["test_error"][1] < 0.6  # with 25 rows no tree is split
+    assert scores["by"][1] == available()
 
 
 def test_the_default_config_is_the_paper(study, tmp_path):

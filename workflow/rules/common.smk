@@ -14,15 +14,22 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 HOME = Path(workflow.basedir)
+sys.path.insert(0, str(HOME))  # this project's package, not one that is installed or in the working directory
+
+
+def python(source):
+    """Whether Python source runs without an error in the surroundings of a job."""
+    known = filter(None, [str(HOME), os.environ.get("PYTHONPATH")])
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(known)}
+    asked = [sys.executable, "-c", source]
+    return subprocess.run(asked, cwd=HOME, env=surroundings, capture_output=True).returncode == 0
 
 
 def refuse_foreign_python():
-    """Stop at once where jobs would not find the package, which they look for as this does."""
-    asked = [sys.executable, "-c", "import fusedlr.study"]
-    tried = subprocess.run(asked, cwd=HOME / "workflow/scripts", capture_output=True)
-    if tried.returncode:
+    """Stop at once where jobs would not find the package of this project and what it needs."""
+    if not python("import fusedlr.newton, fusedlr.study.simulate"):
         raise WorkflowError(
-            f"fusedlr is not installed for {sys.executable}; run 'make study' once, "
+            f"fusedlr of {HOME} is not built for {sys.executable}; run 'make study' once, "
             "then '. .venv/bin/activate' before 'snakemake --cores N'"
         )
 
@@ -62,12 +69,10 @@ def sources(script):
     return fingerprint(HOME / "workflow/scripts" / script, HOME / "fusedlr")
 
 
-def has_ada():
-    """Whether R's ada can be loaded; the usual place is looked at first, as starting R takes a second."""
-    if (HOME / ".rlib/ada/DESCRIPTION").exists():
-        return True
-    asked = "import sys; from fusedlr.r.session import has_package; sys.exit(not has_package('ada'))"
-    return subprocess.run([sys.executable, "-c", asked], capture_output=True).returncode == 0
+def can_boost():
+    """Whether R can boost trees. Set-up leaves a mark where it can; without one R is asked, which takes a second."""
+    asked = "import sys; from fusedlr.r.ada import available; sys.exit(available() is None)"
+    return (HOME / ".rlib/complete").exists() or python(asked)
 
 
 def instances_of(pattern, *cases, **values):
@@ -152,7 +157,7 @@ def refuse_second_run():
 def say_what_is_left_out():
     """Say so where a model of the config cannot be run."""
     if MODELS != config["models"]:
-        sys.stderr.write("study: AdaBoost is left out, because R's package ada is not installed\n")
+        sys.stderr.write("study: AdaBoost is left out, because R with rpart, or rpy2, is not installed\n")
 
 
 def show(path):
@@ -174,7 +179,7 @@ refuse_bad_config(config)
 CASES = config["cases"]
 INSTANCES = range(1, config["instances"] + 1)
 SIZES = config["sizes"]
-MODELS = [model for model in config["models"] if model != "adaboost" or has_ada()]
+MODELS = [model for model in config["models"] if model != "adaboost" or can_boost()]
 # Models that are no part of the grid; each has a file of rules of its own name.
 FOREIGN = [model for model in study_models.foreign() if model in MODELS]
 
@@ -198,6 +203,7 @@ progress = Progress(jobs_by_kind(), cores=workflow.cores or 1)
 # command: Snakemake would rerun finished jobs when the project or its Python moves.
 SURROUNDINGS = {
     "PATH": f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
+    "PYTHONPATH": f"{shlex.quote(str(HOME))}${{PYTHONPATH:+:$PYTHONPATH}}",
     "SCRIPTS": shlex.quote(str(HOME / "workflow/scripts")),
     "PAPER": shlex.quote(str(HOME / "paper")),
 }

@@ -80,10 +80,11 @@ rule provenance:
         "results/logs/provenance.log",
     params:
         config=json.dumps(config, sort_keys=True),
+        models=MODELS,
         sources=sources("provenance.py"),
     shell:
         'python3 "$SCRIPTS/provenance.py" {input.scores:q} {output:q} --config {params.config:q}'
-        " --boosted {input.boosted:q} > {log:q} 2>&1"
+        " --models {params.models} --boosted {input.boosted:q} > {log:q} 2>&1"
 
 
 rule report:

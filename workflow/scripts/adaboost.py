@@ -1,4 +1,4 @@
-"""Boost trees on one instance through R's ada: margins on its test rows for every training size."""
+"""Boost trees on one instance in R: margins on its test rows for every training size."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("case")
 parser.add_argument("instance", type=int)
 parser.add_argument("data", help="npz file of the instance")
-parser.add_argument("margins", help="npz file to write: margins (sizes, rows, tasks), sizes, settings")
+parser.add_argument("margins", help="npz file to write: margins (sizes, rows, tasks), sizes, by, settings")
 parser.add_argument("seconds", help="csv file to write: CPU seconds by size")
 parser.add_argument("--seed", type=int, required=True)
 parser.add_argument("--sizes", type=int, nargs="+", required=True)
@@ -36,5 +36,6 @@ write_table(args.seconds, pd.DataFrame({"size": args.sizes, "seconds": np.round(
 write_arrays(args.margins, {
     "margins": np.stack([fit.margins for fit in fits]),
     "sizes": np.array(args.sizes),
+    "by": np.array([fit.settings["by"] for fit in fits]),
     "settings": np.array(json.dumps([fit.settings for fit in fits], sort_keys=True)),
 })

@@ -34,7 +34,7 @@ def fitted(path):
 def predicted(path):
     arrays = read_arrays(path)
     seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
-    return {"margins": arrays["margins"], "sizes": arrays["sizes"], "seconds": seconds}
+    return {**arrays, "seconds": seconds}
 
 
 tables, n = [], len(args.data)

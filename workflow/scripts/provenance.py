@@ -10,11 +10,12 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv")
 parser.add_argument("output", help="json file to write")
 parser.add_argument("--config", required=True, help="the workflow's config as json")
+parser.add_argument("--models", nargs="+", required=True, help="models that were run")
 parser.add_argument("--boosted", nargs="?", help="npz file of AdaBoost")
 args = parser.parse_args()
 
 boosted = str(read_arrays(args.boosted)["settings"]) if args.boosted else None
 config = json.loads(args.config)
-found = provenance(config, read_scores(args.scores, config), boosted)
+found = provenance(config, read_scores(args.scores, {**config, "models": args.models}), boosted)
 with replacing(args.output) as temporary:
     temporary.write_text(json.dumps(found, indent=1) + "\n")

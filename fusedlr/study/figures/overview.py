@@ -24,8 +24,8 @@ FAR_OUT = "unpenalized"
 
 
 def errors_table(scores: pd.DataFrame) -> Any:
-    """Test error and Bayes risk behind every box."""
-    return scores[["case", "size", "model", "instance", "test_error", "bayes_risk"]]
+    """Test error and Bayes risk behind every box, and by what it was made where there is a choice."""
+    return scores.reindex(columns=["case", "size", "model", "instance", "test_error", "bayes_risk", "by"])
 
 
 def errors_figure(table: pd.DataFrame) -> Any:
@@ -43,9 +43,11 @@ def errors_figure(table: pd.DataFrame) -> Any:
                                                       0.6))
         _plain_logarithms(ax.yaxis)
     name_axes(figure, "training rows", "test error")
-    absent = [Line2D([], [], linestyle="none", label=f"{model.label}: not run") for model in MODELS.values()
-              if model.role and model.name not in models]
-    legend(figure, models, extra=[*absent, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
+    words = [f"{model.label}: not run" for model in MODELS.values() if model.role and model.name not in models]
+    words += [f"{MODELS[model].label}: by R's {by}"
+              for model, by in table.dropna(subset=["by"])[["model", "by"]].drop_duplicates().to_numpy()]
+    told = [Line2D([], [], linestyle="none", label=word) for word in words]
+    legend(figure, models, extra=[*told, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
     return figure
 
 
