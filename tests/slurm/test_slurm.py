@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.slurm
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PROFILE = ROOT / "workflow/profiles/slurm7"
+PROFILE = ROOT / f"workflow/profiles/slurm{version('snakemake').split('.')[0]}"
+# Options to look after a second what became of a job, not after a minute.
+SOON = {"slurm7": [], "slurm9": ["--slurm-init-seconds-before-status-checks", "1"]}
 
 
 def cluster(command, *folder):
@@ -71,7 +74,8 @@ def slurm(others):
 def snakemake(folder, *options, **environment):
     """Start Snakemake for the scores of the small study in a folder of its own.
 
-    With CI=true Snakemake 7 looks every second what became of its jobs, and every ten seconds otherwise.
+    With CI=true Snakemake 7 looks every second what became of its jobs, and every ten seconds otherwise; for
+    Snakemake 9 see ``SOON``.
     """
     folder.mkdir()
     command = [sys.executable, "-m", "snakemake", "results/scores.csv", "--snakefile", ROOT / "Snakefile",
@@ -99,27 +103,26 @@ def running_jobs(environment):
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
 
 
-def kill_one(process, environment):
-    """Cancel the first job that runs, and tell its number."""
+def kill_one(process, folder, environment):
+    """Cancel a job once a rule is at work, and tell its number."""
     while process.poll() is None:
-        for number in running_jobs(environment)[:1]:
+        at_work = any(folder.glob("results/logs/simulate/*/*.log"))
+        for number in running_jobs(environment)[:at_work]:
             subprocess.run(["scancel", number], env=environment, check=True)
             return number
         time.sleep(0.1)
-    raise AssertionError("no job was ever seen running")
+    raise AssertionError("no job was ever seen at work")
 
 
 @pytest.fixture(scope="module")
 def through_slurm(slurm, tmp_path_factory):
     """Folder of the study through Slurm, and the number of the job that was killed on the way."""
-    if not version("snakemake").startswith("7."):
-        pytest.skip(f"the profile slurm7 is for Snakemake 7, found {version('snakemake')}")
     folder = tmp_path_factory.mktemp("study") / "slurm"
     setting = {"SLURM_CONF": str(slurm / "slurm.conf")}
-    options = ["--profile", PROFILE, "--latency-wait", "10", "--group-components", "instance=2"]
+    options = ["--profile", PROFILE, "--latency-wait", "10", "--group-components", "instance=2", *SOON[PROFILE.name]]
     process = snakemake(folder, *options, **setting)
     try:
-        killed = kill_one(process, {**os.environ, **setting})
+        killed = kill_one(process, folder, {**os.environ, **setting})
         finish(process, folder)
     finally:
         if process.poll() is None:
@@ -161,10 +164,18 @@ def test_instances_share_slurm_jobs(slurm, through_slurm):
     assert len(finished_jobs(slurm)) == 4
 
 
-def test_a_group_asks_for_two_cores_and_the_minutes_of_its_rules(slurm, through_slurm):
-    """Two instances on two cores: 2 minutes for simulate, then 10 for grid and adaboost; 7 for one; 30 for evaluate."""
+def asked_by_group(instances, fits, cores):
+    """Minutes and cores: 2 for each simulate, then 5 for each fit of an instance, ``cores`` of them at a time."""
+    return 2 * ceil(instances / cores) + 5 * ceil(instances * fits / cores), min(instances * fits, cores)
+
+
+def test_a_group_asks_for_the_cores_of_the_profile_and_the_minutes_of_its_rules(slurm, through_slurm):
+    """Groups of one and of two instances, and 30 minutes for evaluate. AdaBoost is left out where R has no ada."""
+    cores = {"slurm7": 2, "slurm9": 1}[PROFILE.name]
+    fits = 1 + (through_slurm[0] / "results/adaboost").exists()
     asked = re.findall(r"TimeLimit=(\d+) .*?ProcCnt=(\d+)", (slurm / "log/jobs").read_text())
-    assert {(int(minutes), int(cores)) for minutes, cores in asked} == {(7, 2), (12, 2), (30, 1)}
+    expected = {asked_by_group(1, fits, cores), asked_by_group(2, fits, cores), (30, 1)}
+    assert {(int(minutes), int(count)) for minutes, count in asked} == expected
 
 
 def test_nothing_waits_or_runs_at_the_end(slurm, through_slurm):
