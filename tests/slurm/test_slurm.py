@@ -46,6 +46,16 @@ def processes():
     return found
 
 
+def workers(folder):
+    """Processes that are at work in a folder, as those of a job are."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == folder:
+                found.add(int(link.parent.name))
+    return found
+
+
 @pytest.fixture(scope="module")
 def others():
     """Processes of Slurm and munge that were there before."""
@@ -185,7 +195,8 @@ def test_nothing_waits_or_runs_at_the_end(slurm, through_slurm):
 
 
 def test_nothing_is_left_after_the_cluster_was_stopped(others, slurm, through_slurm):
-    """The last test: the fixture finds nothing left to stop."""
+    """The last test: the fixture finds nothing left to stop, and the job that was killed works on nowhere."""
     assert processes() - others >= set(pids_of(slurm))
     cluster("down", slurm)
     assert processes() - others == set()
+    assert workers(through_slurm[0]) == set()
