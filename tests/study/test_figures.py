@@ -102,7 +102,7 @@ def test_the_figure_says_by_what_trees_were_boosted(make_scores, by):
     scores = make_scores(instances=2)
     scores.loc[scores["model"] == "adaboost", "by"] = by
     figure = overview.errors_figure(overview.errors_table(scores))
-    assert f"(v) AdaBoost: by R's {by}" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert f"(v) AdaBoost ({by})" in [text.get_text() for text in figure.legends[0].get_texts()]
     matplotlib.pyplot.close(figure)
 
 

@@ -43,11 +43,10 @@ def errors_figure(table: pd.DataFrame) -> Any:
                                                       0.6))
         _plain_logarithms(ax.yaxis)
     name_axes(figure, "training rows", "test error")
-    words = [f"{model.label}: not run" for model in MODELS.values() if model.role and model.name not in models]
-    words += [f"{MODELS[model].label}: by R's {by}"
-              for model, by in table.dropna(subset=["by"])[["model", "by"]].drop_duplicates().to_numpy()]
-    told = [Line2D([], [], linestyle="none", label=word) for word in words]
-    legend(figure, models, extra=[*told, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")])
+    absent = [Line2D([], [], linestyle="none", label=f"{model.label}: not run") for model in MODELS.values()
+              if model.role and model.name not in models]
+    legend(figure, models, extra=[*absent, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")],
+           made_by=table.dropna(subset=["by"]).groupby("model")["by"].first())
     return figure
 
 

@@ -67,10 +67,11 @@ def name_axes(figure: Any, x: Any, y: Any) -> None:
     figure.supylabel(y, fontsize=8, x=0.08 / width)
 
 
-def legend(figure: Any, models: Any, extra: Any = (), markers: Any = False) -> None:
-    """Names of models, and other handles, above the panels."""
+def legend(figure: Any, models: Any, extra: Any = (), markers: Any = False, made_by: Any = ()) -> None:
+    """Names of models, with what made them where ``made_by`` tells, and other handles, above the panels."""
     look = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
-    handles = [Line2D([], [], color=model.color, label=model.label, marker=model.marker if markers else None, **look)
+    handles = [Line2D([], [], color=model.color, marker=model.marker if markers else None, **look,
+                      label=f"{model.label} ({made_by[model.name]})" if model.name in made_by else model.label)
                for model in (MODELS[name] for name in models)]
     width, height = figure.get_size_inches()
     figure.legend(handles=[*handles, *extra], loc="lower center", bbox_to_anchor=(0.5, 1 - 0.25 / height),
