@@ -20,7 +20,7 @@ def command(folder, *arguments, config=(), models=LINEAR, cores=1, project=ROOT)
 
 
 def environment(*folders):
-    """Surroundings in which warnings of the workflow's scripts are errors; some folders go before installed packages."""
+    """Surroundings in which warnings of the workflow's scripts are errors; folders go before installed packages."""
     path = os.pathsep.join(map(str, [Path(__file__).with_name("strict"), *folders]))
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
 

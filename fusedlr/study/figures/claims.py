@@ -280,8 +280,9 @@ def claim12_figure(table: pd.DataFrame) -> Any:
         ax.set_xticks(range(len(copies)), [str(value) for value in copies])
         ax.set_title(f"{kind} non-zero coefficients")
     name_axes(figure, "features in a group", "gain of (i) over (ii)")
-    grids = [Line2D([], [], color="0.3", marker="o", markerfacecolor=face, linestyle=line, label=grid)
-             for grid, face, line in (("whole grid", "0.3", "-"), ("without the corner", "white", ":"))]
+    grids = [Line2D([], [], color="0.3", marker="o", linestyle="-", label="whole grid"),
+             Line2D([], [], color="0.3", marker="o", linestyle=":", markerfacecolor="white",
+                    label="without the corner")]
     legend(figure, [], [*(Line2D([], [], color=colors[size], marker="o", label=f"{size} rows") for size in sizes),
                         *grids])
     return figure
