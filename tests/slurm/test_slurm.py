@@ -180,7 +180,7 @@ def asked_by_group(instances, fits, cores):
 
 
 def test_a_group_asks_for_the_cores_of_the_profile_and_the_minutes_of_its_rules(slurm, through_slurm):
-    """Groups of one and of two instances, and 30 minutes for evaluate. AdaBoost is left out where R has no ada."""
+    """Groups of one and of two instances, and 30 minutes for evaluate. AdaBoost is left out where R is not there."""
     cores = {"slurm7": 2, "slurm9": 1}[PROFILE.name]
     fits = 1 + (through_slurm[0] / "results/adaboost").exists()
     asked = re.findall(r"TimeLimit=(\d+) .*?ProcCnt=(\d+)", (slurm / "log/jobs").read_text())
