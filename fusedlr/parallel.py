@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
@@ -91,7 +92,9 @@ def progress_bar(total: int, progress: bool = True, description: str | None = No
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without ipywidgets shows the bar as text
+            from tqdm.auto import tqdm
     except ImportError:
         yield None
         return
