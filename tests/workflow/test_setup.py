@@ -249,7 +249,7 @@ def served(mirror):
 def install(folder, cran):
     """Run the part of set-up that installs R's packages, with none of them in reach but R's own."""
     script = functions("say", "stop", "have", "wants_r", "has_r", "logged", "failed", "install_from_cran",
-                       "record_sources", "r_packages")
+                       "record_sources", "without_all", "r_packages")
     stand_ins = f"RLIB=rlib; LOG=log; VENV=venv; export R_LIBS= FUSEDLR_CRAN='{cran}'; has_rpy2() {{ true; }}"
     (folder / "venv/bin").mkdir(parents=True)
     (folder / "venv/bin/python").symlink_to(sys.executable)
@@ -271,7 +271,7 @@ def test_a_mirror_is_a_folder_or_a_url_and_what_came_from_it_is_written_down(mir
 @pytest.mark.slow
 @pytest.mark.parametrize(("cran", "code", "words"), [
     ("none", 0, "AdaBoost runs on rpart alone, with the same margins"),
-    ("/no/such folder", 1, "FUSEDLR_CRAN=/no/such folder does not answer or lacks R's packages"),
+    ("/no/such folder", 1, "FUSEDLR_CRAN=/no/such folder does not answer or lacks R's package ada"),
     ("http://127.0.0.1:9", 1, "FUSEDLR_CRAN=http://127.0.0.1:9 does not answer"),
 ])
 def test_without_a_mirror_ada_is_left_out_and_a_wrong_one_is_named(mirror, cran, code, words, tmp_path):
