@@ -95,9 +95,12 @@ def test_a_second_thread_is_refused_with_a_sentence():
         pool.submit(session.call, "function() 1").result()
 
 
-def test_the_user_s_handler_of_ctrl_c_stays():
-    session.call("function() 1")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def test_the_user_s_handler_of_ctrl_c_stays(in_new_process):
+    """Where this starts R; an R that somebody else started through rpy2 may have brought rpy2's own."""
+    code, out, err = in_new_process(
+        "import signal; from fusedlr.r import session; before = signal.getsignal(signal.SIGINT)\n"
+        "session.call('function() 1'); print(signal.getsignal(signal.SIGINT) is before)")
+    assert (code, out) == (0, "True\n"), err
 
 
 def test_ctrl_c_stops_r():
