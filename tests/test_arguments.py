@@ -54,7 +54,7 @@ WRONG = {
     "no rows": np.zeros((0, 3)),
     "complex array": np.full((40, 3), 1j),
     "dates": np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"),
-    "a date": np.datetime64("NaT"),
+    "a date": np.datetime64("NaT", "D"),
     "pandas' NA": pd.NA,
     "pandas' NaT": pd.NaT,
     "masked": np.ma.masked_array(np.ones(40), np.arange(40) % 2),
@@ -314,7 +314,7 @@ def test_a_graph_beyond_memory_is_refused_at_once():
 
 @pytest.mark.parametrize("argument", ["exog", "weights", "offset"])
 @pytest.mark.parametrize("value", [np.ma.masked_array(np.ones((40, 3)), np.eye(40, 3)),
-                                   np.full((40, 3), np.datetime64("NaT")),
+                                   np.full((40, 3), np.datetime64("NaT", "D")),
                                    np.full((40, 3), "1")], ids=["masked", "dates", "text"])
 def test_what_is_no_number_is_never_taken_for_one(argument, value):
     with pytest.raises((TypeError, ValueError), match=argument):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -27,7 +28,10 @@ class Machine:
                                 PIP_CONFIG_FILE=os.devnull)
         (folder / "bin").mkdir()
         (folder / "workflow").mkdir()
-        shutil.copy(BOOTSTRAP, folder / "workflow")
+        script = folder / "workflow/bootstrap"
+        shutil.copy(BOOTSTRAP, script)
+        mine = f"SYSTEM_PYTHON={shlex.quote(sys.executable)}"  # whatever the tests run on
+        script.write_text(BOOTSTRAP.read_text(encoding="utf-8").replace("SYSTEM_PYTHON=/usr/bin/python3", mine))
         self.lacks_packages()
         self.command("apt-get", 'echo "$@" >>asked; exit 1')
         self.command("sudo", "exit 1")
