@@ -1,6 +1,7 @@
 """Set-up: which Python, which package index, which rpy2, and what it says where something is missing."""
 
 import base64
+import contextlib
 import functools
 import hashlib
 import os
@@ -75,6 +76,20 @@ def write_wheel(folder, name):
         wheel.writestr(f"{name}-99.dist-info/RECORD", "")
 
 
+@contextlib.contextmanager
+def serving(handler):
+    """Host and port of a server on the loopback address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @pytest.fixture
 def index(tmp_path):
     """Host and port of a running package index that holds the package asked for."""
@@ -85,13 +100,8 @@ def index(tmp_path):
     def handle(*arguments):
         Index(*arguments, directory=tmp_path / "served")
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handle)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(handle) as address:
+        yield address
 
 
 def write_settings(project, text):
@@ -237,13 +247,8 @@ def mirror(tmp_path_factory):
 
 @pytest.fixture
 def served(mirror):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(SimpleHTTPRequestHandler, directory=mirror))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(functools.partial(SimpleHTTPRequestHandler, directory=mirror)) as address:
+        yield f"http://{address}"
 
 
 def install(folder, cran):

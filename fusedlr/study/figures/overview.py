@@ -46,7 +46,7 @@ def errors_figure(table: pd.DataFrame) -> Any:
     absent = [Line2D([], [], linestyle="none", label=f"{model.label}: not run") for model in MODELS.values()
               if model.role and model.name not in models]
     legend(figure, models, extra=[*absent, Line2D([], [], color=YELLOW, linewidth=2, label="median Bayes risk")],
-           made_by=table.dropna(subset=["by"]).groupby("model")["by"].first())
+           made_by=table.dropna(subset=["by"]).groupby("model")["by"].agg(lambda by: " and ".join(sorted(set(by)))))
     return figure
 
 
