@@ -32,11 +32,11 @@ test-stack: ## set up and test the last commit on another Debian, SUITE=trixie, 
 	@tests/stacks/run $(SUITE) make test ARGS="$(ARGS)"
 
 fuzz: setup ## check N random problems against the optimality conditions (N=10000)
-	@$(PYTHON) -m tests.newton.fuzz $(N)
+	@$(PYTHON) -m tests.core.fuzz $(N)
 
 sanitize: N = 2000
 sanitize: setup ## run the solver's tests, N=2000 random problems and 300 from R with the compiler's checks of memory and arithmetic
-	@tests/newton/sanitize $(N)
+	@tests/core/sanitize $(N)
 	@tests/r/sanitize
 
 mutate: setup ## break the package on purpose in a copy, place by place, and count how often the tests notice (minutes)
@@ -58,7 +58,7 @@ study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=
 
 clean: ## remove build products and caches; keep the environments and the results
 	@rm -rf build dist *.egg-info .pytest_cache .hypothesis .venv/built
-	@rm -f fusedlr/newton/_newton.cpp fusedlr/newton/*.so
+	@rm -f fusedlr/core/_core.cpp fusedlr/core/*.so
 	@find fusedlr tests workflow benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## remove the environments, the results and the logs as well

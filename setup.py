@@ -12,8 +12,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-FOLDER = "fusedlr/newton/"
-GENERATED = FOLDER + "_newton.cpp"
+FOLDER = "fusedlr/core/"
+GENERATED = FOLDER + "_core.cpp"
 OPTIMIZE = os.environ.get("FUSEDLR_OPTIMIZE", "-O3")
 
 # One wheel for Python 3.11 and all that follow, where Cython can make one (and Python has its usual lock).
@@ -42,9 +42,9 @@ def description():
     return re.sub(r"\[([^]]*)\]\((?!https?:|#)([^)]*)\)", r"\1", text)
 
 
-newton = Extension(
-    "fusedlr.newton._newton",
-    sources=[FOLDER + "_newton.pyx", *sorted(set(glob(FOLDER + "*.cpp")) - {GENERATED})],
+core = Extension(
+    "fusedlr.core._core",
+    sources=[FOLDER + "_core.pyx", *sorted(set(glob(FOLDER + "*.cpp")) - {GENERATED})],
     depends=sorted(glob(FOLDER + "*.hpp")),
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
@@ -57,7 +57,7 @@ setup(
     license="BSD-3-Clause",  # here, because old and new setuptools disagree on its form in pyproject.toml
     long_description=description(),
     long_description_content_type="text/markdown",
-    ext_modules=cythonize([newton], compiler_directives={"language_level": 3}),
+    ext_modules=cythonize([core], compiler_directives={"language_level": 3}),
     cmdclass={"build_ext": BuildSideBySide},
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

@@ -30,6 +30,6 @@ def processor():
 
 
 def _kernel():
-    from fusedlr.newton import cpu
+    from fusedlr.core import cpu
 
     return cpu() if callable(cpu) else cpu

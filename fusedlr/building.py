@@ -10,7 +10,7 @@ import pandas as pd
 from . import checks
 from .formula import Formula, calling_environment
 from .inputs import MISSING, Design, Outcomes, check_index, column
-from .newton import column_scales
+from .core import column_scales
 from .outcomes import Ordered, Survival, Times
 from .tasks import TaskGraph
 

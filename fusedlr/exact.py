@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from .exceptions import ConvergenceWarning, SeparationWarning
-from .newton import solve_newton
+from .core import solve_newton
 from .objective import Penalty, Solution
 from .problem import Problem
 

@@ -15,7 +15,7 @@ from . import checks
 from .exact import ACCEPTED, solve_exactly
 from .exceptions import GridEdgeWarning
 from .inputs import held_out_weights, new_offset
-from .newton import STATUS, NewtonSolver
+from .core import STATUS, NewtonSolver
 from .parallel import progress_bar, run
 from .problem import Problem
 from .reporting import Result

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import objective
-from .newton import solve_newton
+from .core import solve_newton
 from .pattern import fit_pattern
 from .problem import Problem
 from .tasks import TaskGraph

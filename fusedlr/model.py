@@ -16,7 +16,7 @@ from .formula import Formula
 from .grid import Grid
 from .inputs import (MISSING, read_endog, read_exog, read_factors, read_offset, read_weights, warn_collinear,
                      warn_one_class)
-from .newton import solve_newton
+from .core import solve_newton
 from .objective import Data
 from .outcomes import Ordered, Survival, Times, split_surv
 from .problem import Problem

@@ -49,13 +49,13 @@ def changed(path, *changes):
 
 def make_core_quick_to_build(folder):
     """One build for any CPU, optimised as the environment says."""
-    for path in (folder / "fusedlr/newton").glob("core_*.cpp"):
+    for path in (folder / "fusedlr/core").glob("core_*.cpp"):
         text = path.read_text(encoding="utf-8")
         if "defined(__x86_64__)" not in text or "#pragma GCC optimize" not in text:
             raise SystemExit(f"{path.name} no longer chooses its builds as this script expects")
         text = re.sub("#pragma GCC optimize.*", "", text.replace("defined(__x86_64__)", "false"))
         path.write_text(text, encoding="utf-8")
-    for library in (folder / "fusedlr/newton").glob("*.so"):
+    for library in (folder / "fusedlr/core").glob("*.so"):
         library.unlink()
 
 

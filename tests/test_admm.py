@@ -8,7 +8,7 @@ from fusedlr.admm.chi_update import InFeatures, InRows
 from fusedlr.admm.levels import Admm
 from fusedlr.admm.residuals import History
 from fusedlr.admm.zeta_update import SecondLevel
-from fusedlr.newton import solve_newton
+from fusedlr.core import solve_newton
 from fusedlr.objective import Data, Penalty, gap_unit, objective
 from fusedlr.optimality import certify, kkt_violation
 from fusedlr.problem import Problem

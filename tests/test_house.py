@@ -19,7 +19,7 @@ FLOORS = (
     {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
     {"inputs", "objective", "formula", "layouts", "storage"},
     {"problem", "reporting"},
-    {"admm", "criteria", "likelihood", "newton", "optimality", "outcomes", "pattern", "scoring"},
+    {"admm", "criteria", "likelihood", "core", "optimality", "outcomes", "pattern", "scoring"},
     {"building", "described", "exact", "fitted", "inference", "limits", "plots", "summary"},
     {"results"},
     {"grid"},
@@ -89,7 +89,7 @@ def python_files():
 def texts():
     inside = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
     files = [path for path in [*sorted(ROOT.iterdir()), *inside] if path.is_file() and path.suffix in TEXTS]
-    return [path for path in files if path.name != "_newton.cpp" and not path.name.startswith(".git")]
+    return [path for path in files if path.name != "_core.cpp" and not path.name.startswith(".git")]
 
 
 each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
@@ -134,7 +134,7 @@ def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
     for path in MODULES:
         if room_of(path) == "optimality":
             assert rooms_imported(path) <= {"objective", "problem", "tasks"}, name_of(path)
-        if room_of(path) in ("newton", "admm", "grid"):
+        if room_of(path) in ("core", "admm", "grid"):
             assert "optimality" not in rooms_imported(path), name_of(path)
 
 
@@ -205,7 +205,7 @@ def test_functions_fit_on_a_screen():
 
 def test_modules_stay_small():
     limits = {".py": 400, ".pyx": 400, ".hpp": 500, ".cpp": 500}
-    files = [path for path in PACKAGE.rglob("*") if path.suffix in limits and path.name != "_newton.cpp"]
+    files = [path for path in PACKAGE.rglob("*") if path.suffix in limits and path.name != "_core.cpp"]
     lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {name: length for name, length in lengths.items() if length > limits[Path(name).suffix]} == {}
 

@@ -82,7 +82,7 @@ def backend(call, folder):
 def sdist_file(tmp_path_factory):
     """A source distribution made from a copy of the tree."""
     copy = tmp_path_factory.mktemp("sdist") / "fusedlr"
-    unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_newton.cpp", "*.egg-info",
+    unwanted = shutil.ignore_patterns(".*", "build", "dist", "results", "logs", "*.so", "_core.cpp", "*.egg-info",
                                       "__pycache__")
     shutil.copytree(ROOT, copy, ignore=unwanted)
     return copy / "dist" / backend("build_sdist('dist')", copy)
@@ -97,8 +97,8 @@ def sdist(sdist_file):
 
 @pytest.mark.slow
 def test_source_distribution_holds_all_that_a_build_needs(sdist):
-    newton = {path.name for path in (ROOT / "fusedlr/newton").iterdir() if path.suffix in (".pyx", ".cpp", ".hpp")}
-    assert {f"fusedlr/newton/{name}" for name in newton - {"_newton.cpp"}} <= sdist
+    newton = {path.name for path in (ROOT / "fusedlr/core").iterdir() if path.suffix in (".pyx", ".cpp", ".hpp")}
+    assert {f"fusedlr/core/{name}" for name in newton - {"_core.cpp"}} <= sdist
     assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "setup.py"} <= sdist
 
 
@@ -110,7 +110,7 @@ def test_source_distribution_holds_every_module(sdist):
 
 @pytest.mark.slow
 def test_source_distribution_holds_no_build_product_and_no_half_of_the_tests(sdist):
-    assert not [name for name in sdist if name.endswith((".so", ".pyc", "_newton.cpp"))]
+    assert not [name for name in sdist if name.endswith((".so", ".pyc", "_core.cpp"))]
     assert not [name for name in sdist if name.startswith("tests")]
 
 
@@ -184,7 +184,7 @@ def test_the_core_compiles_without_warnings(compiler, tmp_path):
     """By the compilers of the usual machines; the core knows neither Python nor one kind of CPU."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu)")
-    sources = sorted(set((ROOT / "fusedlr/newton").glob("*.cpp")) - {ROOT / "fusedlr/newton/_newton.cpp"})
+    sources = sorted(set((ROOT / "fusedlr/core").glob("*.cpp")) - {ROOT / "fusedlr/core/_core.cpp"})
     command = [compiler, "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-c", *sources]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

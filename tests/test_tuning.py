@@ -177,7 +177,7 @@ def data():
 
 
 def solve(data, tasks, l1, l2, fusion, factors, fuse_intercepts=True):
-    from fusedlr.newton import solve_newton
+    from fusedlr.core import solve_newton
 
     problem = Problem.build(data, tasks, factors, fuse_intercepts)
     return solve_newton(problem, problem.penalty(l1, l2, fusion), tol=1e-10, max_iter=1000).params

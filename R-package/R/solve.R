@@ -15,7 +15,8 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   graph <- problem$graph
   parts <- list(t(problem$x), t(problem$signs), t(problem$weights), t(problem$offset), graph$ends, graph$weights,
                 graph$chain)
-  factors <- cbind(c(0, problem$factors), c(problem$fuse_intercepts, rep(1, length(problem$factors))))
+  shrunk <- c(0, problem$factors)
+  factors <- cbind(shrunk, shrunk, c(problem$fuse_intercepts, rep(1, length(problem$factors))))
   found <- .Call(C_solve, parts, t(points[order, , drop = FALSE]), factors, if (!is.null(start)) t(start),
                  c(if (is.null(tol)) AIM else tol, maxit, FLOOR))
   reports <- t(found[[2L]])

@@ -56,8 +56,8 @@ void solve_one(fusedlr::Solver &solver, int rows, const double *point, const dou
   std::vector<double> l1(rows), l2(rows), fusion(rows);
   for (int a = 0; a < rows; a++) {
     l1[a] = point[0] * factors[a];
-    l2[a] = point[1] * factors[a];
-    fusion[a] = point[2] * factors[rows + a];
+    l2[a] = point[1] * factors[rows + a];
+    fusion[a] = point[2] * factors[2 * rows + a];
   }
   if (start) solver.start(start);
   solver.penalise(l1.data(), l2.data(), fusion.data());
@@ -69,7 +69,7 @@ void solve_one(fusedlr::Solver &solver, int rows, const double *point, const dou
 void solve_many(fusedlr::Solver &solver, int rows, int tasks, int points, const double *point, const double *factors,
                 const fusedlr::Settings &settings, double *params, double *reports) {
   const std::size_t size = static_cast<std::size_t>(rows) * tasks;
-  solver.set_factors(factors, factors + rows);
+  solver.set_factors(factors, factors + rows, factors + 2 * rows);
   for (int i = 0; i < points; i++, point += 3, reports += 6) {
     solver.penalise_by(point[0], point[1], point[2]);
     solver.start_from_best(params, settings.floor);
@@ -97,7 +97,7 @@ void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Set
 
 extern "C" {
 
-// points (3, g): l1, l2, fusion; factors (1 + features, 2): of l1 and l2, and of fusion; start (tasks, 1 + features) or
+// points (3, g): l1, l2, fusion; factors (1 + features, 3): of l1, l2 and fusion; start (tasks, 1 + features) or
 // NULL, for a single point; control: tolerance, most iterations, floor of the separable rule. Returns a list of params
 // (tasks, 1 + features, g) and reports (6, g).
 SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {

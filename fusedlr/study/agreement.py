@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fusedlr.newton import solve_newton
+from fusedlr.core import solve_newton
 from fusedlr.optimality import certify
 from fusedlr.r import glmnet
 from fusedlr.study.fitting import build

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from fusedlr.newton import FLOOR
+from fusedlr.core import FLOOR
 from fusedlr.study.cluster import recorded
 from fusedlr.study.models import FUSION, L1, L2, foreign
 from fusedlr.version import __version__

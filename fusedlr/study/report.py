@@ -28,7 +28,7 @@ READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by
 #: Where the code of each part stands, by its heading.
 CODE = {"models and readings": "fusedlr/study/models.py", "cases and groups": "fusedlr/study/simulate.py",
         "claims": "fusedlr/study/claims.py", "rules of the verdicts": "fusedlr/study/verdicts.py",
-        "tests": "fusedlr/study/paired.py", "solver": "fusedlr/newton/__init__.py", "workflow": "Snakefile"}
+        "tests": "fusedlr/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
 
 
 def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> Any:

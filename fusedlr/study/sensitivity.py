@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fusedlr.newton import FLOOR, NewtonSolver
+from fusedlr.core import FLOOR, NewtonSolver
 from fusedlr.study.fitting import build
 from fusedlr.study.models import READINGS, as_read
 from fusedlr.study.paired import FUSED, wide

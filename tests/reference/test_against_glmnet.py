@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fusedlr.admm import solve_admm
-from fusedlr.newton import solve_newton
+from fusedlr.core import solve_newton
 from fusedlr.objective import Data, Penalty, objective
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem

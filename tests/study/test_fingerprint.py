@@ -52,7 +52,7 @@ def test_what_is_left_of_a_file_is_its_own_text():
 
 def test_a_script_reaches_what_it_imports_by_any_way():
     assert {"fusedlr/study/simulate.py", "fusedlr/study/files.py"} <= reached("simulate.py")
-    assert {"fusedlr/newton/_newton.pyx", "fusedlr/newton/solver.hpp", "fusedlr/objective.py"} <= reached("grid.py")
+    assert {"fusedlr/core/_core.pyx", "fusedlr/core/solver.hpp", "fusedlr/objective.py"} <= reached("grid.py")
     assert "fusedlr/r/session.py" in reached("adaboost.py")
     without_fits = reached("simulate.py") | reached("adaboost.py") | reached("claims.py")
     assert "fusedlr/optimality/certificate.py" not in without_fits
@@ -84,4 +84,4 @@ def test_a_changed_line_changes_just_the_scripts_that_depend_on_it(package, modu
 
 
 def test_a_line_of_the_core_changes_all_that_fits(package):
-    assert changed(package, "newton/solver.hpp", "\n", "\n\n") >= {"grid", "separable", "agreement"}
+    assert changed(package, "core/solver.hpp", "\n", "\n\n") >= {"grid", "separable", "agreement"}

@@ -6,7 +6,7 @@ import pytest
 
 from fusedlr.exact import solve_exactly
 from fusedlr.grid import fit_points
-from fusedlr.newton import solve_newton
+from fusedlr.core import solve_newton
 from fusedlr.optimality import certify
 from fusedlr.study import fitting, models
 from fusedlr.study.simulate import simulate

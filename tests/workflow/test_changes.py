@@ -25,7 +25,7 @@ def planned(output):
     ("study/scores.py", "margins > 0", "margins >= 0", {"evaluate", "collect"}),
     ("study/fitting.py", "fuse_intercepts=True", "fuse_intercepts=False", {"grid", "evaluate", "collect"}),
     ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
-    ("newton/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
+    ("core/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
     ("study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
     ("summary/fit.py", "TITLE = ", "OTHER = ", set()),
 ])

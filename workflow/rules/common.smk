@@ -27,7 +27,7 @@ def python(source):
 
 def refuse_foreign_python():
     """Stop at once where jobs would not find the package of this project and what it needs."""
-    if not python("import fusedlr.newton, fusedlr.study.simulate"):
+    if not python("import fusedlr.core, fusedlr.study.simulate"):
         raise WorkflowError(
             f"fusedlr of {HOME} is not built for {sys.executable}; run 'make study' once, "
             "then '. .venv/bin/activate' before 'snakemake --cores N'"

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from fusedlr.newton import NewtonSolver
+from fusedlr.core import NewtonSolver
 from fusedlr.objective import Data, Penalty
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from fusedlr.newton import NewtonSolver, column_scales, solve_newton
-from fusedlr.newton._newton import Core
+from fusedlr.core import NewtonSolver, column_scales, solve_newton
+from fusedlr.core._core import Core
 from fusedlr.objective import Data, gradient, linear_predictor, loss_derivatives
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
@@ -185,7 +185,7 @@ def test_arrays_of_other_shapes_or_values_are_refused(position, value):
     lambda core: core.start(np.zeros((1, 1))), lambda core: core.start(np.full((4, 2), np.nan)),
     lambda core: core.penalise(np.zeros(3), np.zeros(4), np.zeros(4)),
     lambda core: core.penalise(np.zeros(4), np.full(4, -1.0), np.zeros(4)),
-    lambda core: core.set_factors(np.zeros(4), np.zeros(5)), lambda core: core.solve(0.0, 10, 1e-5),
+    lambda core: core.set_factors(np.zeros(4), np.zeros(5), np.zeros(5)), lambda core: core.solve(0.0, 10, 1e-5),
     lambda core: core.solve(np.nan, 10, 1e-5), lambda core: core.solve(1e-6, -1, 1e-5),
     lambda core: core.solve(1e-6, 1, 0.0),
     lambda core: core.solve_points(np.zeros((2, 2)), np.zeros((2, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5),

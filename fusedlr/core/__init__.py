@@ -28,7 +28,7 @@ import numpy as np
 from ..objective import Penalty, Solution
 from ..problem import Problem
 from ..tasks import TaskGraph
-from ._newton import STATUS, Core, cpu, gauge, prox, scales
+from ._core import STATUS, Core, cpu, gauge, prox, scales
 
 __all__ = ["FLOOR", "STATUS", "NewtonSolver", "block_gauge", "block_prox", "column_scales", "cpu", "solve_newton"]
 
@@ -49,7 +49,7 @@ class NewtonSolver:
         data, tasks = problem.data, problem.tasks
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (data.X, data.signs, data.weights, data.offset)]
         self.core = Core(*arrays, *_edges(tasks), tasks.is_chain)
-        factors = (problem.factors, problem.fusion_factors)
+        factors = (problem.factors, problem.factors, problem.fusion_factors)
         self.core.set_factors(*(np.ascontiguousarray(a, dtype=float) for a in factors))
 
     def solve(self, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,

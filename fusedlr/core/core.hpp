@@ -32,8 +32,8 @@ class Solver {
   virtual ~Solver() = default;
   // Penalties of each row of the coefficient matrix (1 + features numbers, intercept first).
   virtual void penalise(const double *l1, const double *l2, const double *fusion) = 0;
-  // Factors that turn one l1 and l2, and one fusion, into rows; used by penalise_by and the memory below.
-  virtual void set_factors(const double *factors, const double *fusion_factors) = 0;
+  // Factors that turn one l1, l2 and fusion into rows; used by penalise_by and the warm starts below.
+  virtual void set_factors(const double *l1, const double *l2, const double *fusion) = 0;
   virtual void penalise_by(double l1, double l2, double fusion) = 0;
   virtual void start(const double *params) = 0;
   // Start from the remembered solution of least objective at the penalties of penalise_by, or from better guesses that

@@ -18,4 +18,4 @@
 
 #include "core.hpp"
 #include "graph.hpp"
-#include "tree.hpp"
+#include "tree_prox.hpp"

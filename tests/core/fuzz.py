@@ -1,4 +1,4 @@
-"""Any number of random whole problems:  python -m tests.newton.fuzz 10000 [first seed].
+"""Any number of random whole problems:  python -m tests.core.fuzz 10000 [first seed].
 
 Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``). The referee, which shares
 no code with the solver, judges each answer. Prints each problem on which a promise is broken, then their number.
@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 
-from fusedlr.newton import solve_newton
+from fusedlr.core import solve_newton
 from fusedlr.problem import Problem
 from fusedlr.objective import objective
 from fusedlr.optimality import certify
-from tests.newton.problems import draw_nasty, draw_problem
+from tests.core.problems import draw_nasty, draw_problem
 
 TOL = 1e-7
 

@@ -5,12 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from fusedlr.newton import block_gauge, block_prox
+from fusedlr.core import block_gauge, block_prox
 from fusedlr.objective import Penalty
 from fusedlr.optimality import kkt_violation
 from fusedlr.tasks import TaskGraph
-from tests.newton.brute import block_value, brute_prox
-from tests.newton.problems import draw_graph
+from tests.core.brute import block_value, brute_prox
+from tests.core.problems import draw_graph
 
 
 def agrees(tasks, h, q, l1, fusion, start=None):

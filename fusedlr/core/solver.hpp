@@ -1,10 +1,10 @@
 // Prox-Newton for the whole problem, in the namespace of one instruction set.
 //
-// Outside, Newton steps (newton_steps.hpp): the loss (data.hpp) is replaced by its quadratic model (gram_model.hpp with
+// Outside, Newton steps (newton.hpp): the loss (data.hpp) is replaced by its quadratic model (gram_model.hpp with
 // the curvature of gram.hpp, or row_model.hpp for many more features than rows). Inside, sweeps over blocks, the t
 // coefficients of one feature, each minimised exactly (sweeps.hpp, block.hpp). Every step ends with a duality gap
-// (gap.hpp), and the gap alone says when to stop. Where sweeps stall, an interior-point method helps out
-// (interior.hpp). Separated data come under a rule of their own (separable.hpp).
+// (duality_gap.hpp), and the gap alone says when to stop. Where sweeps stall, an interior-point method helps out
+// (interior_point.hpp). Separated data come under a rule of their own (separation_ridge.hpp).
 template <int T>
 class NewtonSolver final : public Solver {
  public:
@@ -14,9 +14,10 @@ class NewtonSolver final : public Solver {
         penalties_(block_, data_.features),
         steps_(data_, penalties_),
         rule_(data_, penalties_, steps_),
-        factors_(data_.features, 1.0),
+        l1_factors_(data_.features, 1.0),
+        l2_factors_(data_.features, 1.0),
         fusion_factors_(data_.features, 1.0) {
-    factors_[0] = 0;
+    l1_factors_[0] = l2_factors_[0] = 0;
   }
 
   void penalise(const double *l1, const double *l2, const double *fusion) override {
@@ -28,17 +29,18 @@ class NewtonSolver final : public Solver {
     }
   }
 
-  void set_factors(const double *factors, const double *fusion_factors) override {
-    factors_.assign(factors, factors + data_.features);
-    fusion_factors_.assign(fusion_factors, fusion_factors + data_.features);
+  void set_factors(const double *l1, const double *l2, const double *fusion) override {
+    l1_factors_.assign(l1, l1 + data_.features);
+    l2_factors_.assign(l2, l2 + data_.features);
+    fusion_factors_.assign(fusion, fusion + data_.features);
   }
 
   void penalise_by(double l1, double l2, double fusion) override {
     point_ = {l1, l2, fusion};
     choose_units(fusion * fusion_factors_[0]);
     for (int a = 0; a < data_.features; a++) {
-      penalties_.l1[a] = l1 * (factors_[a] / data_.scale(a));
-      penalties_.l2[a] = l2 * (factors_[a] / (data_.scale(a) * data_.scale(a)));
+      penalties_.l1[a] = l1 * (l1_factors_[a] / data_.scale(a));
+      penalties_.l2[a] = l2 * (l2_factors_[a] / (data_.scale(a) * data_.scale(a)));
       penalties_.fusion[a] = fusion * (fusion_factors_[a] / data_.scale(a));
     }
   }
@@ -70,8 +72,8 @@ class NewtonSolver final : public Solver {
         square += b[k] * b[k];
       }
       const double scale = data_.scale(a);
-      parts.l1 += factors_[a] / scale * size;
-      parts.l2 += factors_[a] / (scale * scale) * 0.5 * square;
+      parts.l1 += l1_factors_[a] / scale * size;
+      parts.l2 += l2_factors_[a] / (scale * scale) * 0.5 * square;
       if (a > 0 || fusion_factors_[0] > 0) parts.fusion += fusion_factors_[a] / scale * block_.variation(b);
     }
     memory_.add(point_, parts);
@@ -167,7 +169,7 @@ class NewtonSolver final : public Solver {
   Penalties<T> penalties_;
   NewtonSteps<T> steps_;
   SeparableRule<T> rule_;
-  std::vector<double> factors_, fusion_factors_;
+  std::vector<double> l1_factors_, l2_factors_, fusion_factors_;
   Memory::Point point_{0, 0, 0};
   Memory memory_;
   std::vector<double> guess_;

@@ -1,6 +1,6 @@
 // The separable rule, in the namespace of one instruction set (see solver.hpp).
 //
-// Rows that carry neither l1 nor l2 have no finite minimiser where the data are separated (separation.hpp says when
+// Rows with neither l1 nor l2 have no finite minimiser where the data are separated (separation_test.hpp says when
 // that is). Then every such row gets a ridge, `floor` times the largest curvature it can have, and the answer is the
 // minimiser with that ridge, solved to the tolerance like any other. The intercept row gets one only where a whole
 // component of tasks has labels of one class: otherwise the other rows hold it.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fusedlr.newton import NewtonSolver
+from fusedlr.core import NewtonSolver
 from fusedlr.objective import Data, Penalty, loss
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem

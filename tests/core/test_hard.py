@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from fusedlr.grid import COLUMNS
-from fusedlr.newton import NewtonSolver, solve_newton
+from fusedlr.core import NewtonSolver, solve_newton
 from fusedlr.objective import Data, Penalty
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
-from tests.newton.fuzz import broken_promises
-from tests.newton.problems import draw_nasty
+from tests.core.fuzz import broken_promises
+from tests.core.problems import draw_nasty
 
 
 @pytest.mark.parametrize("seed", [5883, 6459, 7035, 8571])

@@ -1,5 +1,5 @@
-// What one task tells the next along a chain or up a tree: the pieces of the dynamic programs in chain.hpp and
-// tree.hpp.
+// What one task tells the next along a chain or up a tree: the pieces of the dynamic programs in chain_prox.hpp and
+// tree_prox.hpp.
 #pragma once
 
 #include <algorithm>

@@ -6,12 +6,12 @@ import statsmodels.api as sm
 from scipy.optimize import linprog
 
 from fusedlr.admm import solve_admm
-from fusedlr.newton import FLOOR, NewtonSolver, cpu, solve_newton
+from fusedlr.core import FLOOR, NewtonSolver, cpu, solve_newton
 from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss_derivatives, objective
 from fusedlr.optimality import certify
 from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
-from tests.newton.fuzz import broken_promises
+from tests.core.fuzz import broken_promises
 
 TOL = 1e-10
 

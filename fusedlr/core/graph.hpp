@@ -1,6 +1,6 @@
 // The penalty of one feature over a graph of tasks:  l1 * sum |b_k| + sum_e nu_e |b_j - b_k|.
-// Chains, trees and single cycles have faster ways (chain.hpp, tree.hpp). Any graph is solved here, exactly, by minimum
-// cuts.
+// Chains, trees and single cycles have faster ways (chain_prox.hpp, tree_prox.hpp). Any graph is solved here, exactly,
+// by minimum cuts.
 #pragma once
 
 #include <algorithm>

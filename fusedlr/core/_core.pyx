@@ -38,7 +38,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
 
     cdef cppclass Solver:
         void penalise(const double *, const double *, const double *)
-        void set_factors(const double *, const double *)
+        void set_factors(const double *, const double *, const double *)
         void penalise_by(double, double, double)
         void start(const double *)
         void start_from_best(const double *, double)
@@ -149,10 +149,10 @@ cdef class Core:
             check(name, array, (self.rows,), 0)
         self.solver.penalise(&l1[0], &l2[0], &fusion[0])
 
-    def set_factors(self, const double[::1] factors, const double[::1] fusion_factors):
-        check("factors", factors, (self.rows,), 0)
-        check("fusion_factors", fusion_factors, (self.rows,), 0)
-        self.solver.set_factors(&factors[0], &fusion_factors[0])
+    def set_factors(self, const double[::1] l1, const double[::1] l2, const double[::1] fusion):
+        for name, array in (("factors of l1", l1), ("factors of l2", l2), ("factors of fusion", fusion)):
+            check(name, array, (self.rows,), 0)
+        self.solver.set_factors(&l1[0], &l2[0], &fusion[0])
 
     def start(self, const double[:, ::1] params):
         check("start", params, (self.rows, self.tasks))
@@ -217,7 +217,7 @@ cdef class Core:
 
 
 def scales(const double[:, ::1] X, const double[:, ::1] weights):
-    """Weighted standard deviation of every column, shape (d,); see `fusedlr.newton.column_scales`."""
+    """Weighted standard deviation of every column, shape (d,); see `fusedlr.core.column_scales`."""
     check("X", X, (X.shape[0], X.shape[1]))
     check("weights", weights, (X.shape[0], weights.shape[1]), 0)
     cdef double[::1] means = np.empty(X.shape[1]), out = np.empty(X.shape[1])
