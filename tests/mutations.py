@@ -29,8 +29,9 @@ def same(words):
 
 
 SAME = same("rows-fit or rows-cv or rows-bootstrap or rows-calibration or rows-select")
-FILES = ("tests/test_hostile_files.py",)
-WRONG = ("tests/test_arguments.py", "tests/test_bad_input.py", "-m", "not r")  # the walk of wrong arguments is slow
+FILES = ("tests/io/test_hostile_files.py",)
+# The walk of wrong arguments is slow.
+WRONG = ("tests/inputs/test_arguments.py", "tests/inputs/test_bad_input.py", "-m", "not r")
 
 
 def core(name, words):
@@ -99,15 +100,15 @@ MUTATIONS = [Mutation(*row) for row in (
      SAME),
     # Choices.
     ("two standard errors for one", "scoring.py",
-     '+ table["se"].to_numpy()[best]', '+ 2 * table["se"].to_numpy()[best]', ("tests/test_tuning.py",)),
+     '+ table["se"].to_numpy()[best]', '+ 2 * table["se"].to_numpy()[best]', ("tests/tuning/test_tuning.py",)),
     ("ties go to the smaller penalties", "scoring.py", "return int(max(left, key=lambda i: tuple(keys[i])))",
-     "return int(min(left, key=lambda i: tuple(keys[i])))", ("tests/test_tuning.py",)),
+     "return int(min(left, key=lambda i: tuple(keys[i])))", ("tests/tuning/test_tuning.py",)),
     ("standard errors of folds with divisor n", "tuning.py", "max(len(weights) - 1, 1)", "max(len(weights), 1)",
-     ("tests/test_tuning.py",)),
+     ("tests/tuning/test_tuning.py",)),
     ("intervals twice as wide a miss", "inference/bootstrap.py", "[alpha / 2, 1 - alpha / 2]", "[alpha, 1 - alpha]",
-     ("tests/test_inference.py",)),
+     ("tests/inference/test_inference.py",)),
     ("AIC counts df once", "criteria.py", "-2 * llf + 2 * df", "-2 * llf + df", ("tests/test_results.py",
-     "tests/test_defaults.py")),
+     "tests/tuning/test_defaults.py")),
     ("a grid on the solver's scale", "grid.py", "self.params[:, 1:] /= model.scale[:, None]", "pass",
      same("standardizing and grid")),
     # Arguments.
@@ -146,9 +147,9 @@ MUTATIONS = [Mutation(*row) for row in (
     ("stability ignores weights", "inference/stability.py", "in _halves(problem.data.row_weights, ",
      "in _halves((problem.data.row_weights > 0) * 1.0, ", same("rows-stability")),
     ("halves at the penalties of all rows", "inference/stability.py", "reweighted(2.0 * times)", "reweighted(times)",
-     ("tests/test_stability.py", "-k", "each_half")),
+     ("tests/inference/test_stability.py", "-k", "each_half")),
     ("rows of half a weight are passed over", "inference/draws.py", "places + rng.random(len(places))", "places + 0.5",
-     ("tests/test_inference.py", "-k", "half_a_weight")),
+     ("tests/inference/test_inference.py", "-k", "half_a_weight")),
     ("a saved ordered outcome forgets its levels", "outcomes/ordered.py", '"levels": list(self.levels)',
      '"levels": list(self.levels)[::-1]', same("save and load and ordered")),
     ("the ranked probability score ignores weights", "outcomes/ordered.py", "counts @ ranked_probability(each, rank)",
@@ -162,11 +163,11 @@ MUTATIONS = [Mutation(*row) for row in (
      ("tests/study/test_claims.py", "-k", "eighty_percent")),
     # The referee.
     ("the referee's gap halved", "optimality/certificate.py", "gap=value - dual,", "gap=0.5 * (value - dual),",
-     ("tests/test_optimality.py", "-k", "independent_minimum")),
+     ("tests/optimality/test_optimality.py", "-k", "independent_minimum")),
     ("the referee's relative gap halved", "optimality/certificate.py", "relative_gap=(value - dual) /",
-     "relative_gap=0.5 * (value - dual) /", ("tests/test_optimality.py", "-k", "independent_minimum")),
+     "relative_gap=0.5 * (value - dual) /", ("tests/optimality/test_optimality.py", "-k", "independent_minimum")),
     ("the referee does not pay for the ridge", "optimality/certificate.py", "data.offset)) - paid)", "data.offset)))",
-     ("tests/test_optimality.py", "-k", "independent_minimum")),
+     ("tests/optimality/test_optimality.py", "-k", "independent_minimum")),
     # The compiled core: survivors of an earlier attack.
     ("the floor ignores weights", "core/data.hpp", "squares += w[i] * (x[i] - mean)",
      "squares += (w[i] > 0.0 ? spread(1.0) : Vec{}) * (x[i] - mean)", core("separable", "the_ridge_is_what")),

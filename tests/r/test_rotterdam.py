@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walk import check_figures, check_printed, run, write_anew
+from tests.docs.walk import check_figures, check_printed, run, write_anew
 
 pytestmark = pytest.mark.r
 PAGE = Path(__file__).parents[2] / "docs" / "rotterdam.md"

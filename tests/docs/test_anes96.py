@@ -1,12 +1,12 @@
-"""The walk-through runs as printed. ``python -m tests.test_anes96`` writes its outputs and figures anew."""
+"""The walk-through runs as printed. ``python -m tests.docs.test_anes96`` writes its outputs and figures anew."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.walk import check_figures, check_printed, run, write_anew
+from tests.docs.walk import check_figures, check_printed, run, write_anew
 
-PAGE = Path(__file__).parents[1] / "docs" / "anes96.md"
+PAGE = Path(__file__).parents[2] / "docs" / "anes96.md"
 
 
 @pytest.fixture(scope="module")
