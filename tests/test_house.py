@@ -58,28 +58,31 @@ def room_of(path):
 
 
 def imports(path):
-    """Full names of all that a file imports, wherever in the file the import stands."""
+    """Lines and full names of all that a file imports, wherever in the file the import stands."""
     here = path.relative_to(ROOT).parent.parts
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = here[: len(here) - node.level + 1] if node.level else ()
             origin = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
 
 
 def homes():
     """The room that each public name of the package comes from."""
-    return {alias: name.split(".")[1] for name in imports(PACKAGE / "__init__.py") for alias in [name.split(".")[-1]]}
+    return {name.split(".")[-1]: name.split(".")[1] for _, name in imports(PACKAGE / "__init__.py")}
+
+
+def rooms_of(path, names):
+    """Rooms other than its own that a file reaches by the names it imports, their own or public ones."""
+    known, public = {room_of(module) for module in MODULES}, homes()
+    inner = [name.split(".")[1] for name in names if name.startswith("fusedlr.")]
+    return {name if name in known else public.get(name) for name in inner} - {room_of(path), None}
 
 
 def rooms_imported(path):
-    """Rooms that a file imports, at its top or in a function, under their own names or by a public name."""
-    known, public = {room_of(module) for module in MODULES}, homes()
-    names = [name.split(".")[1] for name in imports(path) if name.startswith("fusedlr.")]
-    rooms = {name if name in known else public.get(name) for name in names}
-    return rooms - {room_of(path), None}
+    return rooms_of(path, [name for _, name in imports(path)])
 
 
 def python_files():
@@ -90,9 +93,6 @@ def texts():
     inside = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
     files = [path for path in [*sorted(ROOT.iterdir()), *inside] if path.is_file() and path.suffix in TEXTS]
     return [path for path in files if path.name != "_core.cpp" and not path.name.startswith(".git")]
-
-
-each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
 
 
 def test_every_room_has_its_floor():
@@ -106,12 +106,11 @@ def test_the_readme_names_every_module():
     assert [room for room in rooms if f"`{room}.py`" not in text and f"`{room}/`" not in text] == []
 
 
-@each_module
-def test_imports_point_down(path):
-    if room_of(path) == "__init__":
-        return
-    level = next(i for i, floor in enumerate(FLOORS) if room_of(path) in floor)
-    assert rooms_imported(path) <= set().union(*FLOORS[: level + 1])
+def test_imports_point_down():
+    level = {room: i for i, floor in enumerate(FLOORS) for room in floor}
+    assert [f"{name_of(path)}:{line} imports {name}" for path in MODULES if room_of(path) != "__init__"
+            for line, name in imports(path) for room in rooms_of(path, [name])
+            if level[room] > level[room_of(path)]] == []
 
 
 def circle(below):
@@ -138,26 +137,35 @@ def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
             assert "optimality" not in rooms_imported(path), name_of(path)
 
 
-@each_module
-def test_heavy_packages_stay_in_their_homes(path):
-    found = {name.split(".")[0] for name in imports(path)}
-    for package in found & set(HOMES):
-        assert HOMES[package](path.relative_to(PACKAGE)), f"{package} has another home"
+def test_heavy_packages_stay_in_their_homes():
+    assert [f"{name_of(path)}:{line} imports {name}" for path in MODULES for line, name in imports(path)
+            if not HOMES.get(name.split(".")[0], lambda _: True)(path.relative_to(PACKAGE))] == []
 
 
-@each_module
-def test_letters_of_the_paper_stay_in_admm(path):
-    if room_of(path) == "admm":
-        return
-    for node in ast.walk(tree_of(path)):
-        name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None) or ""
-        assert name not in ("chi", "zeta", "xi", "gamma"), f"line {node.lineno}"
+def test_letters_of_the_paper_stay_in_admm():
+    letters = {"chi", "zeta", "xi", "gamma"}
+    assert [f"{name_of(path)}:{node.lineno}" for path in MODULES if room_of(path) != "admm"
+            for node in ast.walk(tree_of(path))
+            if letters & {getattr(node, kind, None) for kind in ("id", "arg", "name")}] == []
 
 
-@each_module
-def test_library_does_not_print(path):
-    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
-    assert [call.lineno for call in calls if getattr(call.func, "id", None) == "print"] == []
+def test_library_does_not_print():
+    assert [f"{name_of(path)}:{call.lineno}" for path in MODULES for call in calls_in(tree_of(path))
+            if getattr(call.func, "id", None) == "print"] == []
+
+
+def test_every_expected_error_is_told_from_others_by_its_words():
+    assert [f"{name_of(path)}:{call.lineno}" for path in sorted((ROOT / "tests").rglob("*.py"))
+            for call in calls_in(tree_of(path)) if name_called(call) == "raises"
+            and "match" not in {word.arg for word in call.keywords}] == []
+
+
+def calls_in(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def name_called(call):
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
 
 
 def functions_of(path):
@@ -166,8 +174,7 @@ def functions_of(path):
 
 def calls_of(function):
     """Names of all that a function calls, without what stands before a dot."""
-    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
-    return {getattr(call, "attr", None) or getattr(call, "id", "") for call in calls}
+    return {name_called(call) for call in calls_in(function)}
 
 
 def asserts(function):
@@ -181,7 +188,7 @@ def test_every_test_asserts_something():
     files = sorted((ROOT / "tests").rglob("*.py"))
     helpers = {(path.stem, node.name) for path in files for node in functions_of(path) if asserts(node)}
     for path in files:
-        origins = {name.split(".")[-1]: name.split(".")[-2] for name in imports(path) if "." in name}
+        origins = {name.split(".")[-1]: name.split(".")[-2] for _, name in imports(path) if "." in name}
         silent = [node.name for node in functions_of(path) if node.name.startswith("test_") and not asserts(node)
                   and not any((origins.get(name, path.stem), name) in helpers for name in calls_of(node))]
         assert silent == [], name_of(path)
@@ -203,11 +210,12 @@ def test_functions_fit_on_a_screen():
     assert package[int(0.9 * len(package))] <= 12
 
 
-def test_modules_stay_small():
-    limits = {".py": 400, ".pyx": 400, ".hpp": 500, ".cpp": 500}
-    files = [path for path in PACKAGE.rglob("*") if path.suffix in limits and path.name != "_core.cpp"]
-    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {name: length for name, length in lengths.items() if length > limits[Path(name).suffix]} == {}
+def test_a_file_holds_one_idea(record_property):
+    """Long files are told (``pytest --junit-xml``), for somebody to judge whether they hold two; none is forbidden."""
+    code = [path for path in texts() if path.suffix in (".py", ".pyx", ".hpp", ".cpp", ".smk", ".R")]
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in code}
+    assert lengths
+    record_property("files of more than 450 lines", {name: n for name, n in lengths.items() if n > 450})
 
 
 def test_lines_fit_in_120_columns():

@@ -151,7 +151,7 @@ def test_a_process_that_is_killed_leaves_no_other_behind(end):
     process.send_signal(end)
     process.communicate(timeout=30)
     assert process.returncode == -end
-    with pytest.raises(ProcessLookupError):  # its group is empty
+    with pytest.raises(ProcessLookupError, match="No such process"):  # its group is empty
         os.killpg(process.pid, 0)
 
 

@@ -58,9 +58,9 @@ def test_build_keeps_a_graph_and_checks_its_size():
 
 def test_edges_and_weights_cannot_be_changed():
     graph = TaskGraph.chain(3)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="read-only"):
         graph.weights[0] = 7.0
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="read-only"):
         graph.edges[0, 0] = 2
 
 

@@ -170,27 +170,30 @@ def arrays(n=4, d=3, t=2):
     return [np.ones((n, d)), signs, signs.copy(), np.zeros((n, t)), np.array([[0, 1]], dtype=np.intc), np.ones(1), True]
 
 
-@pytest.mark.parametrize("position, value", [
-    (1, np.ones((3, 2))), (1, np.zeros((4, 2))), (2, np.ones((4, 1))), (2, -np.ones((4, 2))), (3, np.zeros((1, 2))),
-    (3, np.full((4, 2), np.nan)), (0, np.full((4, 3), np.inf)), (4, np.array([[0, 2]], dtype=np.intc)),
-    (4, np.array([[-1, 1]], dtype=np.intc)), (5, np.ones(2)), (4, np.zeros((0, 2), dtype=np.intc))])
-def test_arrays_of_other_shapes_or_values_are_refused(position, value):
+@pytest.mark.parametrize("position, value, words", [
+    (1, np.ones((3, 2)), "signs.*shape"), (1, np.zeros((4, 2)), "signs must be 1 or -1"),
+    (2, np.ones((4, 1)), "weights.*shape"), (2, -np.ones((4, 2)), "weights must not be below 0"),
+    (3, np.zeros((1, 2)), "offset.*shape"), (3, np.full((4, 2), np.nan), "offset must be finite"),
+    (0, np.full((4, 3), np.inf), "X must be finite"), (4, np.array([[0, 2]], dtype=np.intc), "tasks below 2, found 2"),
+    (4, np.array([[-1, 1]], dtype=np.intc), "edges must not be below 0"), (5, np.ones(2), "edge weights.*shape"),
+    (4, np.zeros((0, 2), dtype=np.intc), "edge weights.*shape")])
+def test_arrays_of_other_shapes_or_values_are_refused(position, value, words):
     given = arrays()
     given[position] = value
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=words):
         Core(*given)
 
 
-@pytest.mark.parametrize("call", [
-    lambda core: core.start(np.zeros((1, 1))), lambda core: core.start(np.full((4, 2), np.nan)),
-    lambda core: core.penalise(np.zeros(3), np.zeros(4), np.zeros(4)),
-    lambda core: core.penalise(np.zeros(4), np.full(4, -1.0), np.zeros(4)),
-    lambda core: core.set_factors(np.zeros(4), np.zeros(5), np.zeros(5)), lambda core: core.solve(0.0, 10, 1e-5),
-    lambda core: core.solve(np.nan, 10, 1e-5), lambda core: core.solve(1e-6, -1, 1e-5),
-    lambda core: core.solve(1e-6, 1, 0.0),
-    lambda core: core.solve_points(np.zeros((2, 2)), np.zeros((2, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5),
-    lambda core: core.solve_points(np.zeros((2, 3)), np.zeros((1, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5),
-    lambda core: core.solve_points(np.zeros((2, 3)), np.zeros((2, 4, 2)), np.zeros((2, 5)), 1e-6, 10, 1e-5)])
-def test_calls_that_would_read_past_an_array_are_refused(call):
-    with pytest.raises(ValueError):
-        call(Core(*arrays()))
+@pytest.mark.parametrize("name, given, words", [
+    ("start", [np.zeros((1, 1))], "start.*shape"), ("start", [np.full((4, 2), np.nan)], "start must be finite"),
+    ("penalise", [np.zeros(3), np.zeros(4), np.zeros(4)], "l1.*shape"),
+    ("penalise", [np.zeros(4), np.full(4, -1.0), np.zeros(4)], "l2 must not be below 0"),
+    ("set_factors", [np.zeros(4), np.zeros(5), np.zeros(5)], "factors of l2.*shape"),
+    ("solve", [0.0, 10, 1e-5], "tol must be positive"), ("solve", [np.nan, 10, 1e-5], "tol must be positive"),
+    ("solve", [1e-6, -1, 1e-5], "max_iter must not be negative"), ("solve", [1e-6, 1, 0.0], "floor must be positive"),
+    ("solve_points", [np.zeros((2, 2)), np.zeros((2, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5], "points.*shape"),
+    ("solve_points", [np.zeros((2, 3)), np.zeros((1, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5], "one .* each point"),
+    ("solve_points", [np.zeros((2, 3)), np.zeros((2, 4, 2)), np.zeros((2, 5)), 1e-6, 10, 1e-5], "reports.*shape")])
+def test_calls_that_would_read_past_an_array_are_refused(name, given, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(Core(*arrays()), name)(*given)

@@ -5,6 +5,7 @@ import io
 import json
 import operator
 import os
+import re
 import resource
 import stat
 import struct
@@ -74,11 +75,9 @@ ARRAYS = {
 def test_a_wrong_array_is_refused_by_name(saved, tmp_path, name, change):
     page, arrays = parts(saved)
     path = put(tmp_path / "odd.npz", page, {**arrays, name: change(arrays[name])})
-    with pytest.raises(ValueError) as refusal:
-        load(path)
-    assert str(path) in str(refusal.value)
     # TaskGraph speaks of tasks, where edges join what is not there.
-    assert name in str(refusal.value) or "tasks" in str(refusal.value)
+    with pytest.raises(ValueError, match=rf"{re.escape(str(path))}.*({name}|tasks)"):
+        load(path)
 
 
 @pytest.mark.parametrize("name", ["X", "signs", "weights", "offset", "scale", "edges", "edge_weights", "params"])
@@ -107,11 +106,9 @@ def test_a_wrong_field_of_the_page_is_refused_by_name(saved, tmp_path, field):
         *above, last = field.split(".")
         (page[above[0]] if above else page)[last] = value
         path = put(tmp_path / "odd.npz", page, arrays)
-        with pytest.raises(ValueError) as refusal:
-            load(path)
         # A list of another length is noticed by the next field that has to agree with it.
-        assert str(path) in str(refusal.value), value
-        assert field in str(refusal.value) or "must have size" in str(refusal.value), value
+        with pytest.raises(ValueError, match=rf"{re.escape(str(path))}.*({re.escape(field)}|must have size)"):
+            load(path)
 
 
 @pytest.mark.parametrize("field", [f for f in FIELDS if f not in ("task_names", "constant", "formula")])
@@ -266,7 +263,7 @@ def refusal_and_memory(path):
     """What ``load`` says, and how many bytes it asked for on the way at most."""
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError, match="odd.npz") as refusal:
             load(path)
         return str(refusal.value), tracemalloc.get_traced_memory()[1]
     finally:

@@ -115,7 +115,7 @@ def test_a_later_format_asks_for_an_update(tmp_path):
 
 
 def test_no_such_file_is_said_plainly(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="No such file.*nothing"):
         load(tmp_path / "nothing")
 
 

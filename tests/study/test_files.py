@@ -28,9 +28,9 @@ def test_tables_read_back_to_the_last_bit(tmp_path):
 
 def test_a_failure_while_writing_leaves_the_old_file_and_no_scrap(tmp_path):
     (tmp_path / "t.csv").write_text("old")
-    with pytest.raises(RuntimeError), replacing(tmp_path / "t.csv") as temporary:
+    with pytest.raises(RuntimeError, match="disk is full"), replacing(tmp_path / "t.csv") as temporary:
         temporary.write_text("half")
-        raise RuntimeError
+        raise RuntimeError("disk is full")
     assert os.listdir(tmp_path) == ["t.csv"]
     assert (tmp_path / "t.csv").read_text() == "old"
 
