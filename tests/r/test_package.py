@@ -6,16 +6,14 @@ import shutil
 import signal
 import subprocess
 import time
-from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit
+from tests.builds import ROOT, contents, kept, words_of
 
-ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 PROBLEMS = pd.read_csv(FIXTURES / "problems.csv", dtype=str, keep_default_na=False).set_index("name")
 
@@ -25,26 +23,22 @@ if shutil.which("R") is None:
     pytestmark.append(pytest.mark.skip(reason="R is not installed: run make setup"))
 
 
-def sources():
-    folders = [(ROOT / "R-package", "**/*"), (ROOT / "fusedlr" / "newton", "core*.cpp"),
-               (ROOT / "fusedlr" / "newton", "*.hpp"), (FIXTURES, "*.csv")]
-    return [path for folder, pattern in folders for path in sorted(folder.glob(pattern)) if path.is_file()]
+def install(folder):
+    """The package in a library of R; without what a debugger would want, which is a quarter of the compiler's work."""
+    (folder / "library").mkdir()
+    (folder / "Makevars").write_text("CXX17FLAGS += -g0\n")
+    run([ROOT / "R-package" / "make-tarball", folder, "--no-build-vignettes"])
+    tarball, = folder.glob("fusedlr_*.tar.gz")
+    run(["R", "CMD", "INSTALL", "--no-docs", "--install-tests", "-l", folder / "library", tarball],
+        R_MAKEVARS_USER=str(folder / "Makevars"), MAKEFLAGS=f"-j{os.cpu_count()}")
 
 
 @pytest.fixture(scope="session")
 def library():
-    """A library of R with the package in it, built again only if a source has changed: the compiler takes minutes."""
-    texts = [str(path.relative_to(ROOT)).encode() + path.read_bytes() for path in sources()]
-    digest = sha256(b"".join(texts)).hexdigest()
-    folder = ROOT / "build" / "r-package"
-    if not (folder / digest).exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "library").mkdir(parents=True)
-        run([ROOT / "R-package" / "make-tarball", folder, "--no-build-vignettes"])
-        tarball, = folder.glob("fusedlr_*.tar.gz")
-        run(["R", "CMD", "INSTALL", "--no-docs", "--install-tests", "-l", folder / "library", tarball])
-        (folder / digest).touch()
-    return folder / "library"
+    """A library of R with the package in it: the compiler takes minutes."""
+    sources = contents(ROOT, "R-package/**/*", "fusedlr/core/core*.cpp", "fusedlr/core/*.hpp", "fusedlr/version.py")
+    sources += contents(FIXTURES, "*.csv")
+    return kept("r-package", [sources, words_of("R", "--version")], install) / "library"
 
 
 def run(command, **environment):
