@@ -3,16 +3,16 @@
 import os
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+
+from tests.serving import serving
 
 BOOTSTRAP = Path(__file__).parents[1] / "workflow/bootstrap"
 
@@ -28,20 +28,22 @@ class Machine:
                                 PIP_CONFIG_FILE=os.devnull)
         (folder / "bin").mkdir()
         (folder / "workflow").mkdir()
-        script = folder / "workflow/bootstrap"
-        shutil.copy(BOOTSTRAP, script)
         mine = f"SYSTEM_PYTHON={shlex.quote(sys.executable)}"  # whatever the tests run on
-        script.write_text(BOOTSTRAP.read_text(encoding="utf-8").replace("SYSTEM_PYTHON=/usr/bin/python3", mine))
+        script = BOOTSTRAP.read_text(encoding="utf-8").replace("SYSTEM_PYTHON=/usr/bin/python3", mine)
+        self.executable("workflow/bootstrap", script)
         self.lacks_packages()
         self.command("apt-get", 'echo "$@" >>asked; exit 1')
         self.command("sudo", "exit 1")
         self.command("id", "echo 1000")
         self.command("Rscript", "printf 4.2.2")
 
-    def command(self, name, body):
-        path = self.folder / "bin" / name
-        path.write_text(f"#!/bin/sh\n{body}\n")
+    def executable(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
+
+    def command(self, name, body):
+        self.executable(f"bin/{name}", f"#!/bin/sh\n{body}\n")
 
     def lacks_packages(self, *names):
         absent = "".join(f"{name}) ;; " for name in names)
@@ -79,13 +81,8 @@ class SmallIndex(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def index():
-    server = HTTPServer(("127.0.0.1", 0), SmallIndex)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/simple"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(SmallIndex) as address:
+        yield f"http://{address}/simple"
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Set-up: which Python, which package index, which rpy2, and what it says where something is missing."""
 
 import base64
-import contextlib
 import functools
 import hashlib
 import os
@@ -9,12 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+
+from tests.serving import serving
 
 ROOT = Path(__file__).parents[2]
 BOOTSTRAP = ROOT / "workflow/bootstrap"
@@ -74,20 +74,6 @@ def write_wheel(folder, name):
         wheel.writestr(f"{name}-99.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
         wheel.writestr(f"{name}-99.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{name}-99.dist-info/RECORD", "")
-
-
-@contextlib.contextmanager
-def serving(handler):
-    """Host and port of a server on the loopback address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.fixture
