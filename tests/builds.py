@@ -2,7 +2,6 @@
 
 import fcntl
 import shutil
-import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,11 +13,6 @@ def contents(folder, *patterns):
     found = {pattern: [path for path in sorted(folder.glob(pattern)) if path.is_file()] for pattern in patterns}
     assert all(found.values()), f"there is nothing of some of these in {folder.name}: {patterns}"
     return [(path.relative_to(folder).as_posix(), path.read_bytes()) for paths in found.values() for path in paths]
-
-
-def words_of(*command):
-    """What a command says of itself, such as the version of a compiler."""
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def kept(name, parts, make):

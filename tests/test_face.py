@@ -3,7 +3,6 @@
 import csv
 import io
 import warnings
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import statsmodels.api as sm
 from fusedlr import (BootstrapResults, CVResults, FusedLogit, FusedLogitResults, Grid, GridEdgeWarning, RefitResults,
                      StabilityResults, load)
 from fusedlr.objective import Solution
+from tests.summary.test_summary import Cells
 
 RNG = np.random.default_rng(3)
 X = pd.DataFrame(RNG.normal(size=(160, 3)) * [1.0, 1e5, 0.2], columns=["age", "a<b, c", "dose"],
@@ -253,24 +253,6 @@ def test_a_formula_that_was_not_read_is_named_when_its_variables_come(tmp_path):
 
 
 # ---- what is printed ------------------------------------------------------------------------------------------------
-
-class Cells(HTMLParser):
-    """Text of every cell of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.cells, self.tags = [], set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-
-    def handle_data(self, data):
-        if self.cells:
-            self.cells[-1] += data.strip()
-
 
 @each_kind
 def test_every_result_shows_itself(everything, kind):

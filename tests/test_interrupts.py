@@ -4,7 +4,6 @@ Each call runs in a process of its own, which is interrupted again and again. Mo
 counted in seconds of the process's own work, so that a busy machine changes nothing.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.processes import work_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -79,13 +80,7 @@ CALLS = {"fit": fit, "grid": grid, "cv": cv, "bootstrap": bootstrap, "stability"
 MOMENTS = {name: np.random.default_rng(k).uniform(0.0, 1.5, 5) for k, name in enumerate(CALLS)}
 
 
-def work_of(process):
-    """Seconds that a process has worked."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def said(process, word):
+def told(process, word):
     """The rest of the next line of a process, which must begin with a word."""
     line = process.stdout.readline().split()
     assert line and line[0] == word, (line, process.stderr.read() if not line else "")
@@ -101,13 +96,13 @@ def test_ctrl_c_at_any_moment_ends_a_call_and_spoils_nothing(name):
     command = [sys.executable, "-W", "ignore", "-c", CHILD, name, str(len(MOMENTS[name]))]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for moment in MOMENTS[name]:
-            said(process, "begin")
+            told(process, "begin")
             begin = work_of(process)
             while work_of(process) < begin + moment:
                 time.sleep(0.005)
             before = work_of(process)
             process.send_signal(signal.SIGINT)
-            assert float(said(process, "interrupted")[0]) - before < 1.0, moment
-            threads, still = said(process, "afterwards")
+            assert float(told(process, "interrupted")[0]) - before < 1.0, moment
+            threads, still = told(process, "afterwards")
             assert threads == "1" and float(still) < 0.1
-            assert said(process, "next") == [expected]
+            assert told(process, "next") == [expected]

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -19,17 +18,16 @@ import pytest
 import yaml
 
 import fusedlr
-from tests.builds import ROOT, contents, kept, words_of
+from tests.builds import ROOT, contents, kept
+from tests.processes import said
 
 CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))
 STRICT = "-Wall -Wextra"
 NOT_NEEDED = ("matplotlib", "seaborn", "rpy2", "snakemake", "statsmodels", "tqdm", "patsy")
 
 
-def python(code, *arguments):
-    done = subprocess.run([sys.executable, *arguments, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return done
+def python(code, folder=ROOT):
+    return said([sys.executable, "-c", code], cwd=folder)
 
 
 def test_version_is_that_of_the_installed_package():
@@ -43,7 +41,7 @@ def test_changelog_and_citation_name_the_version():
 
 
 def test_import_needs_no_heavy_package():
-    loaded = python("import sys, fusedlr; print(*sorted(sys.modules))").stdout.split()
+    loaded = python("import sys, fusedlr; print(*sorted(sys.modules))").split()
     assert not set(NOT_NEEDED) & set(loaded)
 
 
@@ -56,7 +54,7 @@ rng = np.random.default_rng(1)
 FusedLogit(rng.integers(0, 2, (30, 2)), rng.normal(size=(30, 3))).fit(l1=1.0, l2=0.1, fusion=0.5).params
 print(*sorted(sys.modules))
 """
-    assert not {"matplotlib", "seaborn", "rpy2", "snakemake"} & set(python(code).stdout.split())
+    assert not {"matplotlib", "seaborn", "rpy2", "snakemake"} & set(python(code).split())
 
 
 def test_import_takes_less_than_half_a_second_over_numpy_and_pandas():
@@ -68,7 +66,7 @@ import fusedlr
 from fusedlr import FusedLogit, Grid, TaskGraph
 print(time.process_time() - start)
 """
-    assert float(python(code).stdout) < 0.5
+    assert float(python(code)) < 0.5
 
 
 def test_public_names_can_be_imported():
@@ -78,10 +76,7 @@ def test_public_names_can_be_imported():
 
 def backend(call, folder):
     """What the build backend prints last when it is called in a folder: the name of the file that it made."""
-    command = f"import setuptools.build_meta as backend; print(backend.{call})"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-1]
+    return python(f"import setuptools.build_meta as backend; print(backend.{call})", folder).split()[-1]
 
 
 @pytest.fixture(scope="module")
@@ -124,16 +119,14 @@ def test_source_distribution_holds_no_build_product_and_no_half_of_the_tests(sdi
 def compiled(sdist_file, tmp_path_factory):
     """The source distribution unpacked, and a folder with its core compiled and all that the compiler said."""
     source = tmp_path_factory.mktemp("unpacked") / sdist_file.name.removesuffix(".tar.gz")
-    subprocess.run(["tar", "-xzf", sdist_file, "-C", source.parent], check=True)
+    said(["tar", "-xzf", sdist_file, "-C", source.parent])
 
     def build(folder):
-        command = [sys.executable, "setup.py", "build_ext", "--build-lib", folder / "lib"]
-        done = subprocess.run(command, cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env={**os.environ, "CFLAGS": STRICT, "CXXFLAGS": STRICT, "LC_ALL": "C"})
-        assert done.returncode == 0, done.stdout
-        (folder / "said").write_text(done.stdout)
+        command = shlex.join([sys.executable, "setup.py", "build_ext", "--build-lib", str(folder / "lib")])
+        strict = {**os.environ, "CFLAGS": STRICT, "CXXFLAGS": STRICT, "LC_ALL": "C"}
+        (folder / "said").write_text(said(["sh", "-c", f"{command} 2>&1"], cwd=source, env=strict))
 
-    parts = contents(source, "setup.py", "pyproject.toml", "fusedlr/core/*"), sys.version, words_of(*CC, "--version")
+    parts = contents(source, "setup.py", "pyproject.toml", "fusedlr/core/*"), sys.version, said([*CC, "--version"])
     return source, kept("core", parts, build)
 
 
@@ -149,10 +142,8 @@ def test_a_wheel_made_from_the_source_distribution_fits_a_model(compiled, tmp_pa
     with zipfile.ZipFile(source / "dist" / backend("build_wheel('dist')", source)) as wheel:
         wheel.extractall(tmp_path / "installed")
     shutil.rmtree(source)
-    command = [sys.executable, ROOT / "tests/try_wheel.py", tmp_path / "installed"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()).is_relative_to(tmp_path / "installed")
+    found = said([sys.executable, ROOT / "tests/try_wheel.py", tmp_path / "installed"], cwd=tmp_path)
+    assert Path(found.strip()).is_relative_to(tmp_path / "installed")
 
 
 def declared():
@@ -210,10 +201,9 @@ def core_sources():
 def test_the_core_compiles_without_warnings(compiled):
     """By the compiler of this Python, though the core knows none; the other warnings are about what Cython wrote."""
     assert not [name for name, text in contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp") if b"Python.h" in text]
-    said = (compiled[1] / "said").read_text()
-    asked = [line for line in said.splitlines() if STRICT in line]
-    assert all(any(path.name in line for line in asked) for path in core_sources())
-    assert re.findall(r"^fusedlr/core/(?!_core\.cpp).*warning.*", said, re.MULTILINE) == []
+    text = (compiled[1] / "said").read_text()
+    assert all(re.search(rf"^.*{STRICT}.*{path.name}", text, re.MULTILINE) for path in core_sources())
+    assert re.findall(r"^fusedlr/core/(?!_core\.cpp).*warning.*", text, re.MULTILINE) == []
 
 
 OTHERS = [*(name for name in ("g++", "clang++") if shutil.which(name) and ("clang" in name) != ("clang" in CC[0])),
@@ -227,10 +217,7 @@ def test_the_core_compiles_without_warnings_elsewhere(compiler):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu)")
 
-    def build(folder):
-        command = [compiler, "-std=gnu++17", "-O0", *STRICT.split(), "-Werror", "-c", *core_sources()]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-        assert done.returncode == 0, done.stderr
-
-    parts = contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp"), words_of(compiler, "--version")
-    assert len(list(kept(compiler, parts, build).glob("*.o"))) == len(core_sources()) > 0
+    command = [compiler, "-std=gnu++17", "-O0", *STRICT.split(), "-Werror", "-c", *core_sources()]
+    parts = contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp"), said([compiler, "--version"])
+    objects = kept(compiler, parts, lambda folder: said(command, cwd=folder)).glob("*.o")
+    assert len(list(objects)) == len(core_sources()) > 0

@@ -1,29 +1,26 @@
 """The public face of the package: what `import fusedlr` brings, and what it leaves for later."""
 
-import subprocess
 import sys
 
 import fusedlr
+from tests.processes import said
 
 
 def python(code):
-    """Run code in a Python of its own, and hand back what it wrote."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return said([sys.executable, "-c", code])
 
 
 def test_plots_are_reached_without_an_import_of_their_own_and_matplotlib_waits_for_them():
-    said = python("import fusedlr, sys\nprint(any(m.split('.')[0] in ('matplotlib', 'rpy2') for m in sys.modules))\n"
-                  "print(fusedlr.plots.coef_map.__name__)")
-    assert said.split() == ["False", "coef_map"]
+    shown = python("import fusedlr, sys\nprint(any(m.split('.')[0] in ('matplotlib', 'rpy2') for m in sys.modules))\n"
+                   "print(fusedlr.plots.coef_map.__name__)")
+    assert shown.split() == ["False", "coef_map"]
 
 
 def test_without_matplotlib_the_error_says_what_to_install():
-    said = python("import sys\nsys.modules['matplotlib'] = None\nimport fusedlr\n"
-                  "try:\n    fusedlr.plots\nexcept ImportError as error:\n    print(error)")
-    assert "matplotlib" in said
-    assert "pip install fusedlr[plots]" in said
+    shown = python("import sys\nsys.modules['matplotlib'] = None\nimport fusedlr\n"
+                   "try:\n    fusedlr.plots\nexcept ImportError as error:\n    print(error)")
+    assert "matplotlib" in shown
+    assert "pip install fusedlr[plots]" in shown
 
 
 def test_an_unknown_name_is_an_attribute_error():

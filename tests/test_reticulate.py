@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.processes import said
+
 ROOT = Path(__file__).resolve().parents[1]
 START = """
 library(reticulate)
@@ -51,9 +53,7 @@ def lines(source):
     """What R prints, line by line."""
     env = {**os.environ, "RETICULATE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT),
            "FUSEDLR_RLIB": str(ROOT / ".rlib")}
-    done = subprocess.run(["Rscript", "-e", START + source], env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1]
+    return said(["Rscript", "-e", START + source], env=env).split("\n")[:-1]
 
 
 def test_missing_labels_arrive_as_numbers():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import serving
+from tests.processes import serving
 
 BOOTSTRAP = Path(__file__).parents[1] / "workflow/bootstrap"
 

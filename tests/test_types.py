@@ -3,12 +3,12 @@
 import importlib
 import inspect
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import fusedlr
+from tests.processes import said
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
@@ -47,5 +47,4 @@ def test_the_package_says_that_it_is_annotated():
 def test_mypy_agrees():
     if not shutil.which("mypy"):
         pytest.skip("mypy is not installed (Debian: mypy)")
-    done = subprocess.run(["mypy"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    assert said(["mypy"], cwd=ROOT)

@@ -1,9 +1,10 @@
 """The example in README.md runs as it stands and prints what stands below it."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tests.processes import said
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -28,9 +29,8 @@ def without_trailing_blanks(text):
 
 def test_example_prints_what_the_readme_shows(tmp_path):
     code, printed = example()
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert without_trailing_blanks(done.stdout) == without_trailing_blanks(printed)
+    shown = said([sys.executable, "-W", "error", "-c", code], cwd=tmp_path)
+    assert without_trailing_blanks(shown) == without_trailing_blanks(printed)
 
 
 def test_links_lead_somewhere():

@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.processes import work_of
+
+from .conftest import ROOT
+
 pytestmark = pytest.mark.r
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def seconds_of_work(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.fixture
@@ -30,8 +28,8 @@ def job(tmp_path):
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT), "FUSEDLR_RLIB": str(ROOT / ".rlib")}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline().startswith("size 25")
-        begin = seconds_of_work(process)
-        while seconds_of_work(process) < begin + 1.0:  # 400 rows take several
+        begin = work_of(process)
+        while work_of(process) < begin + 1.0:  # 400 rows take several
             time.sleep(0.01)
         yield process
         process.kill()
@@ -40,10 +38,10 @@ def job(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the work of a process is read from /proc")
 def test_sigterm_ends_a_job_soon_and_removes_the_temporary_folder_of_r(job, tmp_path):
     assert len(list(tmp_path.glob("Rtmp*"))) == 1
-    before = seconds_of_work(job)
+    before = work_of(job)
     job.send_signal(signal.SIGTERM)
     while os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         time.sleep(0.01)
-    assert seconds_of_work(job) - before < 1.0
+    assert work_of(job) - before < 1.0
     assert job.wait() == -signal.SIGTERM
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npz"]

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit
-from tests.builds import ROOT, contents, kept, words_of
+from tests.builds import ROOT, contents, kept
+from tests.processes import said
 
 FIXTURES = ROOT / "tests" / "fixtures"
 PROBLEMS = pd.read_csv(FIXTURES / "problems.csv", dtype=str, keep_default_na=False).set_index("name")
@@ -38,26 +39,24 @@ def library():
     """A library of R with the package in it: the compiler takes minutes."""
     sources = contents(ROOT, "R-package/**/*", "fusedlr/core/core*.cpp", "fusedlr/core/*.hpp", "fusedlr/version.py")
     sources += contents(FIXTURES, "*.csv")
-    return kept("r-package", [sources, words_of("R", "--version")], install) / "library"
+    return kept("r-package", [sources, said(["R", "--version"])], install) / "library"
 
 
-def run(command, **environment):
-    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
-                          text=True,
-                          timeout=1800)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+def run(command, cwd=None, **environment):
+    return said(command, cwd=cwd, env={**os.environ, **environment})
+
+
+def own_tests(library, folder, **environment):
+    """Run the tests that are installed with the package, in an empty folder."""
+    shutil.copytree(library / "fusedlr" / "tests", folder / "tests")
+    return run(["Rscript", "testthat.R"], folder / "tests", R_LIBS=str(library), **environment)
 
 
 @pytest.fixture(scope="session")
 def fits(library, tmp_path_factory):
     """A folder with the coefficients of every problem in R, written while the package tests itself."""
     folder = tmp_path_factory.mktemp("fits")
-    work = tmp_path_factory.mktemp("tests")
-    shutil.copytree(library / "fusedlr" / "tests", work / "tests")
-    done = subprocess.run(["Rscript", "testthat.R"], cwd=work / "tests", capture_output=True, text=True, timeout=1800,
-                          env={**os.environ, "R_LIBS": str(library), "FUSEDLR_WRITE_FITS": str(folder)})
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    own_tests(library, tmp_path_factory.mktemp("tests"), FUSEDLR_WRITE_FITS=str(folder))
     return folder
 
 
@@ -66,12 +65,7 @@ def test_the_package_passes_its_own_tests(fits):
 
 
 def test_the_package_passes_its_own_tests_without_testthat(library, tmp_path):
-    shutil.copytree(library / "fusedlr" / "tests", tmp_path / "tests")
-    done = subprocess.run(["Rscript", "testthat.R"], cwd=tmp_path / "tests", capture_output=True, text=True,
-                          timeout=1800,
-                          env={**os.environ, "R_LIBS": str(library), "R_LIBS_SITE": str(tmp_path)})
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert done.stdout.count(": ok") > 40
+    assert own_tests(library, tmp_path, R_LIBS_SITE=str(tmp_path)).count(": ok") > 40
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/r.md"])
@@ -109,8 +103,7 @@ def python_params(problem):
     weights, offset = (part if part.shape[1] else None for part in (data.filter(regex=r"^w\d"),
                                                                     data.filter(regex=r"^o\d")))
     model = FusedLogit(labels(data, problem["kind"]), data.filter(regex=r"^x\d").to_numpy(),
-                       tasks=edges(problem["tasks"]),
-                       weights=by_row(weights), offset=by_row(offset),
+                       tasks=edges(problem["tasks"]), weights=by_row(weights), offset=by_row(offset),
                        penalty_factors=numbers(problem["factors"]) or None,
                        standardize=problem["standardize"] == "TRUE",
                        fuse_intercepts=problem["fuse_intercepts"] == "TRUE")

@@ -123,15 +123,16 @@ def test_the_same_fit_prints_the_same():
         assert getattr(one, form)() == getattr(two, form)() == getattr(one, form)()
 
 
-class Tables(HTMLParser):
-    """Text of every cell."""
+class Cells(HTMLParser):
+    """Text of every cell of a page."""
 
     def __init__(self, text):
         super().__init__()
-        self.cells = []
+        self.cells, self.tags = [], set()
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
         if tag in ("td", "th"):
             self.cells.append("")
 
@@ -143,7 +144,7 @@ class Tables(HTMLParser):
 def test_awkward_names_survive_every_format():
     names = ["a<b", "x & y", "C(site, Sum)[S.u_1]"], [">low", "<b>mid", "50%", "top"]
     summary = handmade([[1, 1, 2, 2], *np.eye(4)[:3]], names=names).summary()
-    cells = Tables(summary.as_html()).cells
+    cells = Cells(summary.as_html()).cells
     assert set(names[0] + names[1]) <= set(cells)
     assert '"C(site, Sum)[S.u_1]"' in summary.as_csv()
     latex = summary.as_latex()

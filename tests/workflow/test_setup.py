@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import serving
+from tests.processes import serving
 
 ROOT = Path(__file__).parents[2]
 BOOTSTRAP = ROOT / "workflow/bootstrap"
