@@ -42,8 +42,7 @@ class Setting:
     @property
     def lists(self):
         return {"l1": [self.l1 * 0.5, self.l1, self.l1 * 3], "l2": [self.l2],
-                "fusion": [self.fusion * 0.3, self.fusion * 2],
-                "tol": 1e-13}
+                "fusion": [self.fusion * 0.3, self.fusion * 2], "tol": 1e-13}
 
     def cv(self, **choice):
         return self.model().fit_cv(folds=self.folds.to_numpy(), **self.lists, **choice)
@@ -127,8 +126,7 @@ def bootstrap(s):
     spread = pd.DataFrame(np.std(found.samples, axis=0, ddof=1), s.model().exog_names, s.model().endog_names)
     pd.testing.assert_frame_equal(found.bse, spread)
     return {"bse": found.bse, "lower": interval.xs("lower", axis=1, level=1),
-            "upper": interval.xs("upper", axis=1, level=1),
-            "selected": found.selection_frequency}
+            "upper": interval.xs("upper", axis=1, level=1), "selected": found.selection_frequency}
 
 
 def stability(s):

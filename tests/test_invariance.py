@@ -20,8 +20,7 @@ def compare(found, expected, absolute=2e-7):
     for name, value in expected.items():
         other = found[name].reindex_like(value) if isinstance(value, (pd.Series, pd.DataFrame)) else found[name]
         np.testing.assert_allclose(np.asarray(other, dtype=float), np.asarray(value, dtype=float), rtol=2e-6,
-                                   atol=absolute,
-                                   err_msg=name)
+                                   atol=absolute, err_msg=name)
 
 
 def rowwise(s, change):

@@ -1,4 +1,4 @@
-"""What is installed, what importing it costs, and what a source distribution holds."""
+"""What is installed, what importing it costs and brings, and what a source distribution holds."""
 
 import ast
 import os
@@ -23,6 +23,7 @@ from tests.processes import said
 
 CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))
 STRICT = "-Wall -Wextra"
+CORE = sorted((ROOT / "fusedlr/core").glob("core*.cpp"))
 NOT_NEEDED = ("matplotlib", "seaborn", "rpy2", "snakemake", "statsmodels", "tqdm", "patsy")
 
 
@@ -72,6 +73,23 @@ print(time.process_time() - start)
 def test_public_names_can_be_imported():
     for name in set(fusedlr.__all__) - {"__version__"}:
         assert getattr(fusedlr, name).__module__.startswith("fusedlr.")
+
+
+def test_plots_are_reached_without_an_import_of_their_own_and_matplotlib_waits_for_them():
+    shown = python("import fusedlr, sys\nprint(any(m.split('.')[0] in ('matplotlib', 'rpy2') for m in sys.modules))\n"
+                   "print(fusedlr.plots.coef_map.__name__)")
+    assert shown.split() == ["False", "coef_map"]
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    shown = python("import sys\nsys.modules['matplotlib'] = None\nimport fusedlr\n"
+                   "try:\n    fusedlr.plots\nexcept ImportError as error:\n    print(error)")
+    assert "matplotlib" in shown
+    assert "pip install fusedlr[plots]" in shown
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(fusedlr, "nothing_of_this_name")
 
 
 def backend(call, folder):
@@ -193,16 +211,12 @@ def test_the_text_for_a_package_index_has_no_link_into_the_repository():
     assert re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
 
 
-def core_sources():
-    return sorted(set((ROOT / "fusedlr/core").glob("*.cpp")) - {ROOT / "fusedlr/core/_core.cpp"})
-
-
 @pytest.mark.slow
 def test_the_core_compiles_without_warnings(compiled):
     """By the compiler of this Python, though the core knows none; the other warnings are about what Cython wrote."""
     assert not [name for name, text in contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp") if b"Python.h" in text]
     text = (compiled[1] / "said").read_text()
-    assert all(re.search(rf"^.*{STRICT}.*{path.name}", text, re.MULTILINE) for path in core_sources())
+    assert all(re.search(rf"^.*{STRICT}.*{path.name}", text, re.MULTILINE) for path in CORE)
     assert re.findall(r"^fusedlr/core/(?!_core\.cpp).*warning.*", text, re.MULTILINE) == []
 
 
@@ -217,7 +231,7 @@ def test_the_core_compiles_without_warnings_elsewhere(compiler):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu)")
 
-    command = [compiler, "-std=gnu++17", "-O0", *STRICT.split(), "-Werror", "-c", *core_sources()]
+    command = [compiler, "-std=gnu++17", "-O0", *STRICT.split(), "-Werror", "-c", *CORE]
     parts = contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp"), said([compiler, "--version"])
     objects = kept(compiler, parts, lambda folder: said(command, cwd=folder)).glob("*.o")
-    assert len(list(objects)) == len(core_sources()) > 0
+    assert len(list(objects)) == len(CORE) > 0

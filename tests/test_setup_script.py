@@ -152,7 +152,6 @@ def test_what_commands_say_goes_into_a_log_whose_end_is_shown_when_one_fails(mac
 
 @pytest.mark.parametrize(("settings", "words"), [
     ({"FUSEDLR_ROUTE": "pypi"}, "FUSEDLR_ROUTE must be 'index' or 'debian', not 'pypi'"),
-    ({"FUSEDLR_PYTHON": "no-such-python"}, "is not a Python 3.11 or newer"),
     ({"FUSEDLR_R": "nun"}, "FUSEDLR_R must be 'none' or left out, not 'nun'"),
 ])
 def test_bad_settings_are_refused_in_words(machine, settings, words):

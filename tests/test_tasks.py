@@ -76,13 +76,8 @@ def test_graphs_compare_by_content():
     ([(0, 3)], "no task 3; there are positions 0 to 2"),
     ([(0, -1)], "no task -1"),
     ([(0, 1), (1, 0)], "given twice"),
-    ([(0, 1, 0.0)], "finite and positive"),
-    ([(0, 1, -1.0)], "finite and positive"),
-    ([(0, 1, np.nan)], "finite and positive"),
-    ([(0, 1, np.inf)], "finite and positive"),
-    ([(0,)], "an edge is"),
-    ([7], "an edge is"),
-    (["ab"], "an edge is"),
+    *(([(0, 1, weight)], "finite and positive") for weight in (0.0, -1.0, np.nan, np.inf)),
+    *(([edge], "an edge is") for edge in ((0,), 7, "ab")),
     ([(True, 2)], "no task True"),
 ])
 def test_bad_edges_are_refused(edges, message):

@@ -19,8 +19,7 @@ def example():
     """The first Python block and the text block after it."""
     kinds = [kind for kind, _ in blocks()]
     start = kinds.index("python")
-    end = kinds.index("text", start)
-    return blocks()[start][1], blocks()[end][1]
+    return blocks()[start][1], blocks()[kinds.index("text", start)][1]
 
 
 def without_trailing_blanks(text):

@@ -91,9 +91,8 @@ def test_a_missing_array_is_refused_by_name(saved, tmp_path, name):
 
 WRONG = [None, True, -1, 1e400, "text", [], [1], [[1]], {}, {"a": 1}, float("nan")]
 FIELDS = ["endog_names", "exog_names", "labels", "task_names", "constant", "standardize", "formula", "solution",
-          "penalties",
-          "method", "tol", "kept", "solution.objective", "solution.status", "solution.iterations", "penalties.l1",
-          "kept.nobs", "kept.llf_per_task"]
+          "penalties", "method", "tol", "kept", "solution.objective", "solution.status", "solution.iterations",
+          "penalties.l1", "kept.nobs", "kept.llf_per_task"]
 FINE = {("task_names", None), ("constant", None), ("formula", None), ("standardize", True), ("solution.objective", -1)}
 
 

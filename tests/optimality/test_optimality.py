@@ -18,10 +18,8 @@ from fusedlr.tasks import TaskGraph
 
 def graph(name, t, rng=None):
     """A graph of each kind; with ``rng`` its edges are weighted."""
-    pairs = {"chain": [(k, k + 1) for k in range(t - 1)],
-             "ring": [(k, (k + 1) % t) for k in range(t)],
-             "star": [(t - 1, k) for k in range(t - 1)],
-             "complete": list(combinations(range(t), 2)),
+    pairs = {"chain": [(k, k + 1) for k in range(t - 1)], "ring": [(k, (k + 1) % t) for k in range(t)],
+             "star": [(t - 1, k) for k in range(t - 1)], "complete": list(combinations(range(t), 2)),
              "parts": [(k, k + 2) for k in range(t - 2)]}[name]
     return TaskGraph([(j, k, rng.uniform(0.2, 3.0) if rng else 1.0) for j, k in pairs], t)
 

@@ -34,8 +34,7 @@ def made_up(coefs, tasks="chain", **history):
     params = np.vstack([np.linspace(-0.5, 0.5, t), coefs])
     solution = Solution(params, 1.0, 0.0, "optimal", 5, history)
     return FusedLogitResults(FusedLogit(Y, X, tasks=tasks, standardize=False, fuse_intercepts=True), solution,
-                             {"l1": 1.0, "l2": 0.0, "fusion": 1.0},
-                             "admm" if history else "newton")
+                             {"l1": 1.0, "l2": 0.0, "fusion": 1.0}, "admm" if history else "newton")
 
 
 def outlines(ax):
