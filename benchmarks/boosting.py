@@ -5,7 +5,7 @@ import pandas as pd
 
 from fusedlr.r import session
 from fusedlr.r.ada import boost
-from fusedlr.study.simulate import simulate
+from study.simulate import simulate
 
 from .measure import Part, cpu_seconds, interleaved, ratio, spread
 from .problems import SIZES

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fusedlr.study.models import FUSION, L1, L2
+from study.models import FUSION, L1, L2
 
 from .measure import Part, cpu_seconds, interleaved, spread
 from .problems import SIZES, study_model, without_warnings

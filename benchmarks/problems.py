@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 
 from fusedlr import FusedLogit, FusedLogitWarning
-from fusedlr.study.models import L1, L2
-from fusedlr.study.simulate import simulate
+from study.models import L1, L2
+from study.simulate import simulate
 
 __all__ = ["SIZES", "elastic_net_points", "random_model", "shares_of_limit", "study_model", "without_warnings"]
 

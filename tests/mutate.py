@@ -27,7 +27,7 @@ ENDS = {0: "survived", 1: "caught"}
 
 
 def copy_project(folder):
-    for part in ("fusedlr", "tests"):
+    for part in ("fusedlr", "tests", "workflow"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "README.md"):
         shutil.copy(ROOT / name, folder)
@@ -79,7 +79,7 @@ def run_tests(folder, tests):
 
 def outcome(mutation, folder):
     """How one mutation ends."""
-    with changed(folder / "fusedlr" / mutation.file, (mutation.old, mutation.new)) as found:
+    with changed(folder / mutation.path, (mutation.old, mutation.new)) as found:
         if not found:
             return "text not found"
         if mutation.is_compiled and build(folder) is not None:

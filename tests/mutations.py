@@ -1,7 +1,7 @@
 """Places where ``mutate`` breaks the package, and the tests that ought to notice.
 
-Files are named within ``fusedlr``. Tests are given by file and words of their names; those of the compiled core run
-on a build with little optimisation, see ``mutate``.
+Files are named within ``fusedlr``, those of the study within ``workflow``. Tests are given by file and words of their
+names; those of the compiled core run on a build with little optimisation, see ``mutate``.
 """
 
 from typing import NamedTuple
@@ -13,6 +13,10 @@ class Mutation(NamedTuple):
     old: str
     new: str
     tests: tuple
+
+    @property
+    def path(self):
+        return f"{'workflow' if self.file.startswith('study/') else 'fusedlr'}/{self.file}"
 
     @property
     def is_compiled(self):
@@ -156,11 +160,11 @@ MUTATIONS = [Mutation(*row) for row in (
      "(counts > 0) @ ranked_probability(each, rank)", same("rows-cv and ordered")),
     # Verdicts of the study.
     ("claim 3 with less agreement", "study/verdicts.py", "AGREEING_SHARE = 0.9", "AGREEING_SHARE = 0.85",
-     ("tests/study/test_claims.py", "-k", "claim_3")),
+     ("tests/workflow/study/test_claims.py", "-k", "claim_3")),
     ("claim 7 with less overlap", "study/verdicts.py", "OVERLAPPING_SHARE = 0.8", "OVERLAPPING_SHARE = 0.7",
-     ("tests/study/test_claims.py", "-k", "claim_7")),
+     ("tests/workflow/study/test_claims.py", "-k", "claim_7")),
     ("verdicts of the study are stable too soon", "study/claims.py", "STABLE = 0.8", "STABLE = 0.7",
-     ("tests/study/test_claims.py", "-k", "eighty_percent")),
+     ("tests/workflow/study/test_claims.py", "-k", "eighty_percent")),
     # The referee.
     ("the referee's gap halved", "optimality/certificate.py", "gap=value - dual,", "gap=0.5 * (value - dual),",
      ("tests/optimality/test_optimality.py", "-k", "independent_minimum")),

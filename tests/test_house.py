@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+STUDY = sorted((ROOT / "workflow/study").rglob("*.py"))
 FOLDERS = ("fusedlr", "tests", "workflow", "benchmarks", "docs", "paper", "R-package", ".github", ".ci")
 TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", ".yml", ".cff", ".sh", ".tex", ""}
 
@@ -27,21 +28,11 @@ FLOORS = (
     {"model"},
     {"files"},
     {"r"},
-    {"study"},
 )
 
 
-def draws(path):
-    return path.with_suffix("").parts[0] == "plots" or path.parts[:2] == ("study", "figures")
-
-
-# Packages that must not be needed by `import fusedlr` have one home each.
-HOMES = {
-    "rpy2": lambda path: path.parts[0] == "r",
-    "matplotlib": lambda path: draws(path),
-    "seaborn": lambda path: draws(path),
-    "snakemake": lambda path: False,
-}
+# Packages that must not be needed by `import fusedlr` have one home each; the study has none in the library.
+HOMES = {"rpy2": "r", "matplotlib": "plots", "seaborn": "plots", "snakemake": None, "study": None}
 
 
 def name_of(path):
@@ -139,18 +130,23 @@ def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
 
 def test_heavy_packages_stay_in_their_homes():
     assert [f"{name_of(path)}:{line} imports {name}" for path in MODULES for line, name in imports(path)
-            if not HOMES.get(name.split(".")[0], lambda _: True)(path.relative_to(PACKAGE))] == []
+            if HOMES.get(name.split(".")[0], room_of(path)) != room_of(path)] == []
+
+
+def test_the_study_needs_no_snakemake_and_reaches_r_through_the_library():
+    found = {name.split(".")[0] for path in STUDY for _, name in imports(path)}
+    assert not found & {"rpy2", "snakemake"}
 
 
 def test_letters_of_the_paper_stay_in_admm():
     letters = {"chi", "zeta", "xi", "gamma"}
-    assert [f"{name_of(path)}:{node.lineno}" for path in MODULES if room_of(path) != "admm"
+    assert [f"{name_of(path)}:{node.lineno}" for path in [*MODULES, *STUDY] if not path.is_relative_to(PACKAGE / "admm")
             for node in ast.walk(tree_of(path))
             if letters & {getattr(node, kind, None) for kind in ("id", "arg", "name")}] == []
 
 
 def test_library_does_not_print():
-    assert [f"{name_of(path)}:{call.lineno}" for path in MODULES for call in calls_in(tree_of(path))
+    assert [f"{name_of(path)}:{call.lineno}" for path in [*MODULES, *STUDY] for call in calls_in(tree_of(path))
             if getattr(call.func, "id", None) == "print"] == []
 
 
@@ -206,7 +202,7 @@ def test_functions_fit_on_a_screen():
         for node in functions_of(path)
     ]
     assert [(lines, where) for lines, where in functions if lines > 45] == []
-    package = sorted(lines for lines, where in functions if where.startswith("fusedlr/"))
+    package = sorted(lines for lines, where in functions if where.startswith(("fusedlr/", "workflow/study/")))
     assert package[int(0.9 * len(package))] <= 12
 
 

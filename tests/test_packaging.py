@@ -159,6 +159,8 @@ def test_a_wheel_made_from_the_source_distribution_fits_a_model(compiled, tmp_pa
         settings.write("[build]\nbuild_lib = lib\n")
     with zipfile.ZipFile(source / "dist" / backend("build_wheel('dist')", source)) as wheel:
         wheel.extractall(tmp_path / "installed")
+        assert {name.split("/")[0].partition("-")[0] for name in wheel.namelist()} == {"fusedlr"}
+        assert not [name for name in wheel.namelist() if "study" in name]
     shutil.rmtree(source)
     found = said([sys.executable, ROOT / "tests/try_wheel.py", tmp_path / "installed"], cwd=tmp_path)
     assert Path(found.strip()).is_relative_to(tmp_path / "installed")
@@ -183,7 +185,7 @@ def imported_by(folder):
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0]
-    ours = {"fusedlr", "tests", "benchmarks", "conftest"}
+    ours = {"fusedlr", "study", "tests", "benchmarks", "conftest"}
     return {name.split(".")[0] for name in names} - sys.stdlib_module_names - ours
 
 
@@ -197,8 +199,7 @@ def declared_for(*extras):
 
 
 @pytest.mark.parametrize(("folder", "extras"), [
-    ("fusedlr", ("plots", "r")), ("fusedlr/study", ("study", "r")), ("workflow", ("study", "r")),
-    ("tests", ("test", "r")),
+    ("fusedlr", ("plots", "r")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
 ])
 def test_every_package_that_is_imported_is_declared(folder, extras):
     built_with = {"Cython", "setuptools"}

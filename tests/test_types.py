@@ -13,7 +13,9 @@ from tests.processes import said
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
 ROOMS = sorted({path.relative_to(PACKAGE).with_suffix("").parts[0] for path in PACKAGE.rglob("*.py")} - {"__init__"})
-ROOMS += [f"study.{path.stem}" for path in sorted((PACKAGE / "study").glob("[a-z]*.py"))]
+STUDY = ROOT / "workflow/study"
+MODULES = [f"fusedlr.{room}" for room in ROOMS]
+MODULES += [".".join(path.relative_to(STUDY.parent).with_suffix("").parts) for path in sorted(STUDY.rglob("[a-z]*.py"))]
 
 
 def functions(owner):
@@ -21,9 +23,9 @@ def functions(owner):
     for name in getattr(owner, "__all__", None) or dir(owner):
         thing = inspect.getattr_static(owner, name)
         thing = getattr(thing, "fget", None) or getattr(thing, "func", None) or getattr(thing, "__func__", thing)
-        if inspect.isclass(thing) and thing.__module__.startswith("fusedlr"):
+        if inspect.isclass(thing) and thing.__module__.startswith(("fusedlr", "study")):
             yield from ((f"{name}.{inner}", function) for inner, function in functions(thing))
-        elif inspect.isfunction(thing) and thing.__module__.startswith("fusedlr"):
+        elif inspect.isfunction(thing) and thing.__module__.startswith(("fusedlr", "study")):
             if not name.startswith("_") and not hasattr(thing, "__dataclass_fields__"):
                 yield name, thing
 
@@ -33,9 +35,9 @@ def unannotated(function):
     return [name for name in [*names, "return"] if name not in function.__annotations__]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_everything_public_is_annotated(room):
-    found = {name: unannotated(function) for name, function in functions(importlib.import_module(f"fusedlr.{room}"))}
+@pytest.mark.parametrize("module", MODULES)
+def test_everything_public_is_annotated(module):
+    found = {name: unannotated(function) for name, function in functions(importlib.import_module(module))}
     assert {name: missing for name, missing in found.items() if missing} == {}
 
 

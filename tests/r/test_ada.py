@@ -12,7 +12,7 @@ import pytest
 
 from fusedlr.r import RMissingError, engines, session
 from fusedlr.r.ada import ONE_CLASS_MARGIN, available, boost
-from fusedlr.study.simulate import simulate
+from study.simulate import simulate
 
 from .conftest import ROOT, simulated
 

@@ -25,7 +25,8 @@ def job(tmp_path):
     np.savez(tmp_path / "data.npz", X_train=X, Y_train=Y, X_test=X)
     command = [sys.executable, ROOT / "workflow/scripts/adaboost.py", "a", "1", "data.npz", "margins.npz",
                "seconds.csv", "--seed", "1", "--sizes", "25", "400"]
-    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT), "FUSEDLR_RLIB": str(ROOT / ".rlib")}
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": f"{ROOT}:{ROOT / 'workflow'}",
+           "FUSEDLR_RLIB": str(ROOT / ".rlib")}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline().startswith("size 25")
         begin = work_of(process)

@@ -22,16 +22,17 @@ def planned(output):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "old", "new", "rules"), [
-    ("study/scores.py", "margins > 0", "margins >= 0", {"evaluate", "collect"}),
-    ("study/fitting.py", "fuse_intercepts=True", "fuse_intercepts=False", {"grid", "evaluate", "collect"}),
-    ("study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
-    ("core/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
-    ("study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
-    ("summary/fit.py", "TITLE = ", "OTHER = ", set()),
+    ("workflow/study/scores.py", "margins > 0", "margins >= 0", {"evaluate", "collect"}),
+    ("workflow/study/fitting.py", "fuse_intercepts=True", "fuse_intercepts=False", {"grid", "evaluate", "collect"}),
+    ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
+    ("fusedlr/core/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
+    ("workflow/study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
+    ("fusedlr/summary/fit.py", "TITLE = ", "OTHER = ", {"grid", "evaluate", "collect"}),
+    ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", set()),
 ])
 def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project, tmp_path, module, old, new, rules):
     made = shutil.copytree(finished, tmp_path / "made")
-    change(project / "fusedlr" / module, old, new)
+    change(project / module, old, new)
     done = study(made, "results/scores.csv", "--dry-run", project=project)
     assert done.returncode == 0, done.stdout
     assert planned(done.stdout) == rules
@@ -40,7 +41,7 @@ def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project,
 @pytest.mark.slow
 def test_a_sixth_model_is_one_line_of_the_table(study, project, tmp_path):
     """To the report, in a project whose folder has an odd name."""
-    change(project / "fusedlr/study/models.py", "_TABLE = (\n", "_TABLE = (\n" + RIDGE)
+    change(project / "workflow/study/models.py", "_TABLE = (\n", "_TABLE = (\n" + RIDGE)
     made = tmp_path / "made"
     done = study(made, project=project, models="fused_elastic_net,elastic_net,ridge",
                  config=["cases=[d]"], cores=2)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fusedlr.r.ada import available
-from fusedlr.study.scores import COLUMNS
+from study.scores import COLUMNS
 
 
 def results(folder):

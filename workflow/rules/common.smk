@@ -14,12 +14,13 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 HOME = Path(workflow.basedir)
-sys.path.insert(0, str(HOME))  # this project's package, not one that is installed or in the working directory
+PACKAGES = [str(HOME), str(HOME / "workflow")]
+sys.path[:0] = PACKAGES  # fusedlr and study of this project, not those installed or in the working directory
 
 
 def python(source):
     """Whether Python source runs without an error in the surroundings of a job."""
-    known = filter(None, [str(HOME), os.environ.get("PYTHONPATH")])
+    known = filter(None, [*PACKAGES, os.environ.get("PYTHONPATH")])
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(known)}
     asked = [sys.executable, "-c", source]
     return subprocess.run(asked, cwd=HOME, env=surroundings, capture_output=True).returncode == 0
@@ -27,7 +28,7 @@ def python(source):
 
 def refuse_foreign_python():
     """Stop at once where jobs would not find the package of this project and what it needs."""
-    if not python("import fusedlr.core, fusedlr.study.simulate"):
+    if not python("import fusedlr.core, study.simulate"):
         raise WorkflowError(
             f"fusedlr of {HOME} is not built for {sys.executable}; run 'make study' once, "
             "then '. .venv/bin/activate' before 'snakemake --cores N'"
@@ -66,7 +67,7 @@ def sources(script):
     Snakemake does not see edits inside an imported package; as a parameter of the rule,
     this makes them rerun what depends on them and nothing else.
     """
-    return fingerprint(HOME / "workflow/scripts" / script, HOME / "fusedlr")
+    return fingerprint(HOME / "workflow/scripts" / script, HOME / "fusedlr", HOME / "workflow/study")
 
 
 def can_boost():
@@ -167,11 +168,11 @@ def show(path):
 
 
 refuse_foreign_python()
-from fusedlr.study import models as study_models
-from fusedlr.study import simulate as study_cases
-from fusedlr.study.contents import FIGURES, TABLES
-from fusedlr.study.fingerprint import fingerprint
-from fusedlr.study.progress import Progress
+from study import models as study_models
+from study import simulate as study_cases
+from study.contents import FIGURES, TABLES
+from study.fingerprint import fingerprint
+from study.progress import Progress
 
 read_numbers(config)
 refuse_bad_config(config)
@@ -203,7 +204,7 @@ progress = Progress(jobs_by_kind(), cores=workflow.cores or 1)
 # command: Snakemake would rerun finished jobs when the project or its Python moves.
 SURROUNDINGS = {
     "PATH": f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
-    "PYTHONPATH": f"{shlex.quote(str(HOME))}${{PYTHONPATH:+:$PYTHONPATH}}",
+    "PYTHONPATH": f"{shlex.quote(os.pathsep.join(PACKAGES))}${{PYTHONPATH:+:$PYTHONPATH}}",
     "SCRIPTS": shlex.quote(str(HOME / "workflow/scripts")),
     "PAPER": shlex.quote(str(HOME / "paper")),
 }

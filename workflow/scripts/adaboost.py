@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from fusedlr.r import ada
-from fusedlr.study.files import read_arrays, write_arrays, write_table
-from fusedlr.study.simulate import r_seed
+from study.files import read_arrays, write_arrays, write_table
+from study.simulate import r_seed
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("case")

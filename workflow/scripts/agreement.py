@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from fusedlr.r.session import RMissingError
-from fusedlr.study.agreement import COLUMNS, compare_fits
-from fusedlr.study.files import read_arrays, write_table
+from study.agreement import COLUMNS, compare_fits
+from study.files import read_arrays, write_table
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("agreement", help="csv file to write; only its header where R has no glmnet")

@@ -2,9 +2,9 @@
 
 import argparse
 
-from fusedlr.study.claims import judge, judge_readings
-from fusedlr.study.files import read_scores, read_table, write_table
-from fusedlr.study.paired import compare
+from study.claims import judge, judge_readings
+from study.files import read_scores, read_table, write_table
+from study.paired import compare
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv")

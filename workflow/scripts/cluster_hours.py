@@ -2,8 +2,8 @@
 
 import argparse
 
-from fusedlr.study.cluster import recorded, simulate_cluster
-from fusedlr.study.files import read_scores, write_table
+from study.cluster import recorded, simulate_cluster
+from study.files import read_scores, write_table
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv, which holds the CPU seconds of every job")

@@ -4,8 +4,8 @@ import argparse
 
 import pandas as pd
 
-from fusedlr.study.files import read_table, write_table
-from fusedlr.study.scores import COLUMNS
+from study.files import read_table, write_table
+from study.scores import COLUMNS
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="csv file to write")

@@ -2,8 +2,8 @@
 
 import argparse
 
-from fusedlr.study.files import read_scores, read_table, replacing
-from fusedlr.study.published import compare_scores
+from study.files import read_scores, read_table, replacing
+from study.published import compare_scores
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("ours", help="scores.csv of this run")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from fusedlr.study.files import read_arrays, read_table, write_table
-from fusedlr.study.models import READINGS
-from fusedlr.study.scores import COLUMNS, score_instance
+from study.files import read_arrays, read_table, write_table
+from study.models import READINGS
+from study.scores import COLUMNS, score_instance
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("case")

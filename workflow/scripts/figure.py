@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from fusedlr.study.contents import FIGURES
-from fusedlr.study.figures import save
-from fusedlr.study.files import read_table
+from study.contents import FIGURES
+from study.figures import save
+from study.files import read_table
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("name", choices=FIGURES)

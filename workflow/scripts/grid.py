@@ -5,9 +5,9 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from fusedlr.study.files import read_arrays, write_arrays, write_table
-from fusedlr.study.fitting import fit_size
-from fusedlr.study.models import points
+from study.files import read_arrays, write_arrays, write_table
+from study.fitting import fit_size
+from study.models import points
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("data", help="npz file of the instance")

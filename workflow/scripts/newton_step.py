@@ -2,8 +2,8 @@
 
 import argparse
 
-from fusedlr.study.files import write_table
-from fusedlr.study.timing import time_chi_updates
+from study.files import write_table
+from study.timing import time_chi_updates
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("timing", help="csv file to write")

@@ -3,8 +3,8 @@
 import argparse
 import json
 
-from fusedlr.study.files import read_arrays, read_scores, replacing
-from fusedlr.study.provenance import provenance
+from study.files import read_arrays, read_scores, replacing
+from study.provenance import provenance
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv")

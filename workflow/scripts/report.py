@@ -5,8 +5,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from fusedlr.study.files import replacing
-from fusedlr.study.report import TITLE, for_print, render
+from study.files import replacing
+from study.report import TITLE, for_print, render
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("template", type=Path, help="paper/report.html of the project")

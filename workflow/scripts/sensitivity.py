@@ -4,9 +4,9 @@ import argparse
 
 import pandas as pd
 
-from fusedlr.study.files import read_arrays, read_scores, read_table, write_table
-from fusedlr.study.scores import error_of_margins
-from fusedlr.study.sensitivity import summarise
+from study.files import read_arrays, read_scores, read_table, write_table
+from study.scores import error_of_margins
+from study.sensitivity import summarise
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("scores", help="scores.csv")

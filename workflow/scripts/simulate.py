@@ -2,8 +2,8 @@
 
 import argparse
 
-from fusedlr.study.files import write_arrays
-from fusedlr.study.simulate import COPYING, NOISE, simulate
+from study.files import write_arrays
+from study.simulate import COPYING, NOISE, simulate
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("case")

@@ -1,0 +1,101 @@
+"""Recomputed scores are held against the published ones row by row."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+
+from study import claims
+from study.contents import FIGURES, TABLES
+from study.files import read_table, write_table
+from study.published import compare_scores, publish
+
+
+def test_equal_scores_are_identical_whatever_their_seconds_and_gaps(scores):
+    other = scores.assign(seconds=7.0, gap=1e-12)
+    assert compare_scores(other, scores).splitlines() == [
+        "4000 of 4000 rows are identical to the published ones; largest differences: test_error 0.0e+00, bayes_risk "
+        "0.0e+00, distance_zero 0.0e+00, distance_nonzero 0.0e+00"]
+
+
+def test_rows_that_differ_are_named(scores):
+    other = scores.copy()
+    other.loc[3, "l1"] = 8.0
+    other.loc[7, "test_error"] += 0.25
+    first, *lines = compare_scores(other, scores).splitlines()
+    assert first.startswith("3998 of 4000 rows are identical")
+    assert "test_error 2.5e-01" in first
+    assert lines[0].startswith("a 1 25 unpenalized: l1 8.0 (published 0.4)")
+    assert len(lines) == 2
+
+
+def test_a_preview_is_compared_on_its_own_rows(scores):
+    preview = scores[scores["instance"] <= 2]
+    assert compare_scores(preview, scores).startswith("400 of 400 rows are identical")
+    assert compare_scores(scores, preview).startswith("400 of 400 rows are identical to the published ones (3600 more")
+    others = scores[scores["instance"] > 2]
+    assert compare_scores(preview, others) == "none of the 400 rows is among the published ones\n"
+
+
+@pytest.fixture(scope="module")
+def judged(scores, groups, timing):
+    return claims.judge(scores, timing, groups, resamples=0)
+
+
+@pytest.fixture
+def results(tmp_path, scores, groups, judged):
+    """A folder that looks like a whole run."""
+    folder = tmp_path / "results"
+    tables = {**{name: pd.DataFrame({"x": [1]}) for name in TABLES}, "scores": scores, "groups": groups,
+              "claims": judged}
+    for name, table in tables.items():
+        write_table(folder / f"{name}.csv", table)
+    for name in FIGURES:
+        for suffix in ("pdf", "png", "csv"):
+            (folder / "figures").mkdir(exist_ok=True)
+            (folder / f"figures/{name}.{suffix}").write_text(name)
+    (folder / "report.html").write_text("page")
+    (folder / "provenance.json").write_text(json.dumps({"commit": "abc1234", "fusedlr": "1", "config": {"seed": 1}}))
+    return folder
+
+
+@pytest.fixture
+def published(tmp_path):
+    """A folder that was published before."""
+    folder = tmp_path / "published"
+    write_table(folder / "scores.csv", pd.DataFrame({"old": [1]}))
+    return folder
+
+
+def test_a_whole_run_takes_the_place_of_the_old_one_with_checksums(results, published):
+    publish(results, published)
+    assert (published / "scores.csv").read_bytes() == (results / "scores.csv").read_bytes()
+    assert sorted(path.name for path in published.parent.iterdir()) == ["published", "results"]
+    text = (published / "README.md").read_text()
+    assert "commit `abc1234`" in text
+    lines = text.split("```\n")[1].splitlines()
+    assert len(lines) == len([path for path in published.rglob("*") if path.is_file()]) - 1
+    for line in lines:
+        digest, name = line.split("  ")
+        assert hashlib.sha256((published / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize(("spoil", "said"), [
+    (lambda folder: (folder / "verdicts.csv").unlink(), "verdicts.csv is missing"),
+    (lambda folder: (folder / "figures/claim3.png").unlink(), "claim3.png is missing"),
+    (lambda folder: cut(folder / "scores.csv", 1), "scores.csv has 3999 rows where"),
+    (lambda folder: cut(folder / "scores.csv", 500), "scores.csv has no case h"),
+    (lambda folder: cut(folder / "claims.csv", 1), "claims.csv has 11 of 12 claims"),
+    (lambda folder: (folder / "provenance.json").write_text('{"commit": "abc-dirty"}'), "which no commit holds"),
+])
+def test_a_run_that_is_not_whole_is_refused_and_nothing_is_touched(results, published, spoil, said):
+    spoil(results)
+    with pytest.raises(ValueError, match=said):
+        publish(results, published)
+    assert [path.name for path in published.iterdir()] == ["scores.csv"]
+
+
+def cut(path, rows):
+    """Take the last rows off a table."""
+    write_table(path, read_table(path).iloc[:-rows])

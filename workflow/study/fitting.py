@@ -1,0 +1,163 @@
+"""One grid of fits for each training set, and the choice of a point of it for each linear model of the table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fusedlr.exact import solve_exactly
+from fusedlr.grid import fit_points
+from fusedlr.objective import Data
+from fusedlr.problem import Problem
+from fusedlr.scoring import choose, validation_logloss
+from study.models import fitted, points, slices
+from fusedlr.tasks import TaskGraph
+
+__all__ = ["SizeFit", "build", "fit_size"]
+
+#: Times the root of the gap: margins below this may have the other sign at the optimum. Coefficients were seen to be
+#: up to twice that root off.
+CLOSE = 30
+
+
+@dataclass(frozen=True)
+class SizeFit:
+    """The linear models at one training size.
+
+    Attributes
+    ----------
+    choices : DataFrame
+        One row a model: penalties, validation error, gap, status, and how many points
+        shared the least validation error, with the smallest and largest l2 among them.
+        Penalties and ties are empty where tasks have chosen different points.
+    params : ndarray, shape (models, 101, 4)
+        Coefficients of each model, intercepts first, features by tasks.
+    chosen : ndarray of int, shape (models, 4)
+        Position in ``points()`` of each model and task.
+    validation_error : ndarray, shape (924, 4)
+        Of every point and task, in the order of ``points()``.
+    seconds : float
+        CPU time of the grid and of choosing.
+    """
+
+    choices: pd.DataFrame
+    params: np.ndarray
+    chosen: np.ndarray
+    validation_error: np.ndarray
+    seconds: float
+
+
+def build(Y: np.ndarray, X: np.ndarray) -> Any:
+    """The paper's problem: a chain of tasks, features as they are, intercepts fused like all else.
+
+    Parameters
+    ----------
+    Y : ndarray, shape (n, t)
+    X : ndarray, shape (n, d)
+
+    Returns
+    -------
+    Problem
+    """
+    return Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(Y.shape[1]), fuse_intercepts=True)
+
+
+def fit_size(data: Mapping[str, Any], size: int, tol: float) -> Any:
+    """Fit the grid on the first rows of an instance and choose a point for each linear model.
+
+    The point with the least 0/1 error over the validation rows of all four tasks is
+    taken; points that share it are told apart by validation log-loss, then the larger
+    penalties win. All four tasks use the same penalties, unless the model tunes each alone.
+    Fits that leave a validation label undecided, and those that are chosen, are solved
+    as far as rounding allows, so that labels do not depend on the path of the solver.
+
+    A task whose training labels are all alike is fitted like any other: fusion ties
+    its coefficients to its neighbours', and without fusion its intercept has no finite
+    optimum, which the status of the fit says.
+
+    Parameters
+    ----------
+    data : dict of str to ndarray
+        An instance, as :func:`study.simulate.simulate` returns it.
+    size : int
+        Training rows.
+    tol : float
+        Relative duality gap at which a fit stops.
+    """
+    start = time.process_time()
+    problem = build(data["Y_train"][:size], data["X_train"][:size])
+    params, found = fit_points(problem, points(), tol=tol)
+    table = pd.DataFrame({**dict(zip(("l1", "l2", "fusion"), points().T)), **found})
+    wrong = _wrong_labels(problem, params, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
+    choices, chosen = zip(*(_fit(model, table, params, wrong, data) for model in fitted().values()))
+    _settle(problem, params, np.unique(chosen))
+    kept = [params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
+    return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
+                   time.process_time() - start)
+
+
+def _settle(problem, params, which):
+    """Solve some of the fits exactly, from where they are."""
+    for i in which:
+        params[i] = solve_exactly(problem, problem.penalty(*points()[i]), start=params[i]).params
+
+
+def _fit(model, table, params, wrong, data):
+    """One model: its row of the choices, and the points that its tasks have chosen."""
+    allowed, everything = slices()[model.name], np.arange(wrong.shape[1])
+    held_out = data["Y_validation"], data["X_validation"]
+    if model.by_task:
+        chosen = np.array([_choose(table, params, wrong, allowed, held_out, [task]) for task in everything])
+    else:
+        chosen = np.full(len(everything), _choose(table, params, wrong, allowed, held_out, everything))
+    error = wrong[chosen, everything].sum() / held_out[0].size
+    choice = {"model": model.name, **_penalties(table, chosen), "validation_error": error,
+              **_certificate(table, chosen), **_ties(table, wrong.sum(axis=1), allowed, chosen)}
+    return choice, chosen
+
+
+def _wrong_labels(problem, params, Y, X, close):
+    """Number of wrong labels of each fit and task, shape (g, t); fits with undecided labels are settled first."""
+    margins = _margins(params, X)
+    undecided = np.flatnonzero((np.abs(margins) < close).any(axis=(0, 2)))
+    _settle(problem, params, undecided)
+    margins[:, undecided] = _margins(params[undecided], X)
+    return np.count_nonzero((margins > 0) != (Y == 1)[:, None], axis=0)
+
+
+def _margins(params, X):
+    """Linear predictors of each row, fit and task, shape (n, g, t)."""
+    g, rows, t = params.shape
+    return (X @ params[:, 1:].transpose(1, 0, 2).reshape(rows - 1, g * t)).reshape(-1, g, t) + params[:, 0]
+
+
+def _choose(table, params, wrong, allowed, held_out, tasks):
+    """The allowed point that some tasks choose together."""
+    Y, X = held_out
+    return allowed[choose(table.iloc[allowed], wrong[np.ix_(allowed, tasks)].sum(axis=1), lambda tied: (
+        validation_logloss(params[allowed[tied]][:, :, tasks], Y[:, tasks], X)))]
+
+
+def _penalties(table, chosen):
+    """The penalties of all tasks, or nothing where these differ."""
+    same = (chosen == chosen[0]).all()
+    return {name: table[name].iloc[chosen[0]] if same else np.nan for name in ("l1", "l2", "fusion")}
+
+
+def _certificate(table, chosen):
+    """The largest gap, and the status that says most: of several, any but optimal."""
+    states = table["status"].iloc[chosen]
+    return {"gap": table["gap"].iloc[chosen].max(), "status": min(states, key=lambda status: status == "optimal")}
+
+
+def _ties(table, wrong, allowed, chosen):
+    """How many points shared the least error, and the range of their l2; nothing where tasks choose alone."""
+    if (chosen != chosen[0]).any():
+        return {"ties": np.nan, "l2_smallest_tied": np.nan, "l2_largest_tied": np.nan}
+    tied_l2 = table["l2"].to_numpy()[allowed[wrong[allowed] == wrong[chosen[0]]]]
+    return {"ties": len(tied_l2), "l2_smallest_tied": tied_l2.min(), "l2_largest_tied": tied_l2.max()}

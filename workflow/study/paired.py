@@ -1,0 +1,137 @@
+"""Paired comparisons over the instances of a case: both models see the same data.
+
+The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Holm's method over all comparisons of one
+table.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from study.models import MODELS
+from study.simulate import CASES
+
+__all__ = ["FUSED", "SINGLE_TASK", "compare", "compare_distances", "holm", "interval_of", "paired_table", "signed_rank",
+           "wide"]
+
+FUSED = tuple(model.name for model in MODELS.values() if model.role == "fused")
+SINGLE_TASK = tuple(model.name for model in MODELS.values() if model.role == "single-task")
+
+#: Columns of a table of paired comparisons, which may have no rows.
+PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "median", "p"]
+#: Differences beyond which the null distribution is taken as normal: counting its sign patterns would take long.
+EXACT = 50
+#: Errors are counts divided by a count: differences that are equal but for rounding are ties.
+DECIMALS = 12
+
+
+def compare(scores: pd.DataFrame) -> pd.DataFrame:
+    """Paired differences in test error of both fused models to the others, by case and size.
+
+    Returns
+    -------
+    DataFrame
+        ``gain`` is the mean of (error of ``other`` - error of ``model``) with its 95 %
+        t-interval ``low`` to ``high``, and their ``median``; ``p`` and, corrected over the whole table, ``p_holm``.
+    """
+    errors = wide(scores, "test_error")
+    present = [model for model in MODELS if model in errors]
+    pairs = [(FUSED[0], other) for other in present if other != FUSED[0]]
+    pairs += [(FUSED[1], other) for other in present if other in SINGLE_TASK]
+    return paired_table(errors, [pair for pair in pairs if set(pair) <= set(present)])
+
+
+def compare_distances(scores: pd.DataFrame) -> Any:
+    """Paired differences of the elastic net to the fused elastic net in distance from the true zeros."""
+    correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
+    apart = wide(scores[scores["case"].isin(correlated)], "distance_zero")
+    return paired_table(apart, [(FUSED[0], "elastic_net")])
+
+
+def wide(scores: pd.DataFrame, column: Any) -> Any:
+    """One column of the scores with a column for each model, by case, size and instance."""
+    return scores.pivot(index=["case", "size", "instance"], columns="model", values=column)
+
+
+def paired_table(values: Any, pairs: Any) -> Any:
+    """Gains of models over others, with intervals and tests.
+
+    Parameters
+    ----------
+    values : DataFrame
+        As :func:`wide` returns it; less is better.
+    pairs : list of (model, other)
+    """
+    rows = []
+    for (case, size), cell in values.groupby(["case", "size"]):
+        for model, other in pairs:
+            gain = (cell[other].to_numpy() - cell[model].to_numpy())
+            rows.append({"case": case, "size": size, "model": model, "other": other, **interval_of(gain),
+                         "p": signed_rank(gain)})
+    table = pd.DataFrame(rows, columns=PAIRED)
+    table["p_holm"] = holm(table["p"])
+    return table
+
+
+def signed_rank(differences: np.ndarray) -> Any:
+    """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
+
+    Differences of zero are left out, and tied ones share the mean of their ranks. Up to 50 differences the p-value is
+    exact: of all sign patterns of these very ranks, the share that is as far from the middle, counted on either side.
+    """
+    differences = np.round(np.asarray(differences, dtype=float), DECIMALS)
+    differences = differences[differences != 0]
+    if not differences.size:
+        return 1.0
+    ranks = _doubled_ranks(np.abs(differences))
+    positive = int(ranks[differences > 0].sum())
+    extreme = min(positive, int(ranks.sum()) - positive)
+    if len(ranks) > EXACT:
+        spread = np.sqrt((ranks.astype(float) ** 2).sum()) / 2
+        return float(2 * stats.norm.cdf((extreme - ranks.sum() / 2) / spread))
+    return float(min(1.0, 2 * _shares(tuple(np.sort(ranks)))[extreme]))
+
+
+def holm(p: Any) -> Any:
+    """P-values corrected for their number by Holm's method."""
+    p = np.asarray(p, dtype=float)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(steps, 1.0)
+    return corrected
+
+
+def _doubled_ranks(values):
+    """Twice the ranks: whole numbers even where ties share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (2 * np.cumsum(counts) - counts + 1)[place]
+
+
+@lru_cache(maxsize=1000)
+def _shares(ranks):
+    """Share of the sign patterns whose positive ranks add up to at most s, for s from 0 to the sum of all."""
+    patterns = np.zeros(sum(ranks) + 1)
+    patterns[0] = 1.0
+    for rank in ranks:
+        # Each rank is positive in half of the patterns; halving at once keeps the shares exact.
+        patterns[rank:] += patterns[:-rank].copy()
+        patterns /= 2
+    return np.cumsum(patterns)
+
+
+@lru_cache(maxsize=1000)
+def _t_quantile(n):
+    return stats.t.ppf(0.975, n - 1)
+
+
+def interval_of(gain: Any) -> Any:
+    """Mean, its 95 % t-interval (nan for a single instance), median, and how many instances they are made of."""
+    n, mean = len(gain), gain.mean()
+    half = _t_quantile(n) * gain.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    return {"instances": n, "gain": mean, "low": mean - half, "high": mean + half, "median": np.median(gain)}

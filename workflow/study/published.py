@@ -1,0 +1,129 @@
+"""Recomputed scores beside the published ones, and what a run must hold to be published."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import numpy as np
+
+from study.claims import CLAIMS, NOT_JUDGED
+from study.contents import FIGURES, TABLES
+from study.files import lacking, read_scores, read_table
+from study.models import MODELS
+from study.simulate import CASES, GROUPS
+from study.verdicts import SIZES
+
+__all__ = ["compare_scores", "publish", "shortcomings", "write_checksums"]
+
+KEY = ["case", "instance", "size", "model"]
+#: What must come back exactly for a row to count as identical: errors are counts, and penalties points of the grid.
+EXACT = ["test_error", "validation_error", "l1", "l2", "fusion", "status"]
+#: What depends on the last bits of a fit, and is reported by its largest difference.
+CLOSE = ["bayes_risk", "distance_zero", "distance_nonzero"]
+#: The paper's number of instances of each case.
+INSTANCES = 20
+
+
+def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> Any:
+    """How recomputed scores agree with the published ones: a sentence, then a line for each row that differs.
+
+    Rows are identical if test error, validation error, chosen penalties and status are
+    equal to the last digit; gaps and seconds vary from machine to machine and are left out.
+    """
+    both = ours.merge(published, on=KEY, suffixes=("", "_published"))
+    if both.empty:
+        return f"none of the {len(ours)} rows is among the published ones\n"
+    differs = np.column_stack([_unequal(both[name], both[f"{name}_published"]) for name in EXACT])
+    lines = [_sentence(both, differs.any(axis=1), len(ours))]
+    for row, flags in zip(both.to_dict("records"), differs):
+        if flags.any():
+            changes = ", ".join(f"{name} {row[name]} (published {row[f'{name}_published']})"
+                                for name, flag in zip(EXACT, flags) if flag)
+            lines.append(" ".join(str(row[name]) for name in KEY) + f": {changes}")
+    return "\n".join(lines) + "\n"
+
+
+def shortcomings(results: Any) -> Any:
+    """What a folder of results lacks to be published, in words; an empty list where nothing is missing.
+
+    Parameters
+    ----------
+    results : Path
+    """
+    absent = [str(path) for path in _files(Path(results)) if not path.is_file()]
+    if absent:
+        return [f"{path} is missing" for path in absent]
+    scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
+    paper = [model.name for model in MODELS.values() if model.role]
+    wanted = {"case": CASES, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
+    found = [f"scores.csv has no {column} {value}" for column, value in lacking(scores, wanted)]
+    found += [f"groups.csv has no case {case}" for _, case in lacking(groups, {"case": GROUPS})]
+    claims = read_table(results / "claims.csv")
+    found += [f"claim {row['claim']} is {row['verdict']}" for row in claims.to_dict("records")
+              if str(row["verdict"]).startswith(NOT_JUDGED)]
+    found += [f"claims.csv has {len(claims)} of {len(CLAIMS)} claims"] if len(claims) != len(CLAIMS) else []
+    commit = json.loads((results / "provenance.json").read_text())["commit"]
+    return found + ([f"it was made by {commit}, which no commit holds"] if "dirty" in commit or commit == "unknown"
+                    else [])
+
+
+def publish(results: Any, target: Any) -> None:
+    """Copy the results of a whole run, with their checksums, in the place of those published before.
+
+    The new folder is complete before the old one goes. Raises ValueError for a run that is not whole.
+
+    Parameters
+    ----------
+    results, target : Path
+    """
+    results, target = Path(results), Path(target)
+    found = shortcomings(results)
+    if found:
+        raise ValueError("not published: " + "; ".join(found[:10]))
+    fresh = target.with_name(f".{target.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    for path in [*_files(results), *filter(Path.is_file, [results / "report.pdf"])]:
+        place = fresh / path.relative_to(results)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+    write_checksums(fresh)
+    shutil.rmtree(target, ignore_errors=True)
+    fresh.rename(target)
+
+
+def _files(results):
+    """All files of a whole run but the pdf of the report, which needs LaTeX."""
+    return [*(results / f"{name}.csv" for name in TABLES), results / "provenance.json", results / "report.html",
+            *(results / "figures" / f"{name}.{suffix}" for name in FIGURES for suffix in ("pdf", "png", "csv"))]
+
+
+def write_checksums(folder: Any) -> None:
+    """Write README.md of a published folder: what it is, how to check it, and a checksum of every other file."""
+    folder = Path(folder)
+    made = json.loads((folder / "provenance.json").read_text())
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")
+                   if path.is_file() and path != folder / "README.md")
+    sums = "\n".join(f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names)
+    text = (f"# The full run\n\nMade in one go by commit `{made['commit']}` of fusedlr {made['fusedlr']}, seed "
+            f"{made['config']['seed']}; versions, settings and machine are in `provenance.json`, and `../README.md` "
+            f"says what each file holds.\n\nTo check it: save the lines below as `sums` and run `sha256sum --check "
+            f"sums` in this folder; `make study` recomputes two instances of each case and compares them row by row; "
+            f"`snakemake --cores N` recomputes everything.\n\n```\n{sums}\n```\n")
+    (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _sentence(both, differs, n_ours):
+    largest = ", ".join(f"{name} {np.nanmax(np.abs(both[name] - both[f'{name}_published']).to_numpy(), initial=0):.1e}"
+                        for name in ("test_error", *CLOSE))
+    unpublished = f" ({n_ours - len(both)} more are not published)" if n_ours > len(both) else ""
+    return (f"{(~differs).sum()} of {len(both)} rows are identical to the published ones{unpublished}; "
+            f"largest differences: {largest}")
+
+
+def _unequal(ours, published):
+    return (ours != published) & ~(ours.isna() & published.isna())

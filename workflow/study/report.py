@@ -1,0 +1,358 @@
+"""The report of the study: one page that carries its figures, filled in from the result files."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pandas as pd
+
+from study.claims import CLAIMS, RESAMPLES, STABLE
+from study.cluster import QUEUE, START, recorded
+from study.contents import FIGURES, TABLES
+from study.files import read_table
+from study.models import FUSION, L1, L2, MODELS, foreign, linear, points
+from study.simulate import CASES, N_FEATURES, ROWS
+
+__all__ = ["embedded", "for_print", "render"]
+
+TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
+#: Verdicts in the words of the page, and their colours.
+VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not", "open": "open"}
+READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by_task": "distances by task"}
+#: Where the code of each part stands, by its heading.
+CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "workflow/study/simulate.py",
+        "claims": "workflow/study/claims.py", "rules of the verdicts": "workflow/study/verdicts.py",
+        "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
+
+
+def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> Any:
+    """Text of the page.
+
+    Parameters
+    ----------
+    template : str
+        Page with ``$names``.
+    results : Path
+        Folder with ``TABLES`` as csv, provenance.json and figures.
+    image : function, optional
+        From the stem of a figure's path to the source of its image; the page carries its
+        figures if not given.
+    home : str
+        The project's folder, as seen from the page.
+    """
+    tables = {name: read_table(results / f"{name}.csv") for name in TABLES}
+    provenance = json.loads((results / "provenance.json").read_text())
+    source = image or embedded
+    figures = {name: _figure(name, source(results / "figures" / name)) for name in FIGURES}
+    values = {"title": TITLE, "heading": f"<h1>{TITLE}</h1>", **_settings(tables["scores"], provenance["config"]),
+              **_parts(tables, provenance), "claims": _claims(tables["claims"], tables["verdicts"], figures),
+              "contents": _contents(template), "files": _files(home),
+              **{f"figure_{name}": figure for name, figure in figures.items()}}
+    return Template(template).substitute(values)
+
+
+def embedded(stem: Any) -> Any:
+    """A figure as text inside the page."""
+    content = base64.b64encode(stem.with_suffix(".png").read_bytes()).decode()
+    return f"data:image/png;base64,{content}"
+
+
+def for_print(template: Any, results: Any) -> Any:
+    """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
+    text = render(template.replace("$heading", "").replace("$contents", ""), results,
+                  lambda stem: Path(stem).resolve().with_suffix(".pdf"))
+    return re.sub(r'<p class="beside">.*?</p>', "", text)
+
+
+def _settings(scores, config):
+    """Words that follow from the config and from what was run."""
+    reading = config["noise"]
+    said = {"sd": "standard deviation 0.4 (correlation about 0.93)",
+            "variance": "variance 0.4 (correlation about 0.85)"}
+    return {
+        "counts": _counts(scores), "notes": _notes(scores, config), "tol": f"{config['tol']:g}", "features": N_FEATURES,
+        "noise": said[reading], "sizes": _either(sorted(scores["size"].unique())),
+        "validation": ROWS["validation"], "test": ROWS["test"], "grid": f"{len(L1)} x {len(L2)} x {len(FUSION)}",
+        "boosted": _boosted(scores), "one_class": _one_class(scores), "resamples": RESAMPLES, "stable": f"{STABLE:g}",
+    }
+
+
+def _parts(tables, provenance):
+    """Tables and sentences made from the result files."""
+    scores, agreement = tables["scores"], tables["agreement"]
+    return {
+        "summary": _summary(tables["claims"]), "verdict_table": _verdict_table(tables["claims"], tables["verdicts"]),
+        "status": _status(scores), "comparisons": len(tables["comparisons"]),
+        "sensitivity": _sensitivity(tables["sensitivity"]), "agreement_sentence": _agreement_sentence(agreement),
+        "agreement": _agreement(agreement), "time": _time(scores), "newton": _newton(tables["newton_step"]),
+        "cluster_sentence": _cluster_sentence(scores, tables["cluster_hours"]),
+        "cluster_hours": _cluster_hours(tables["cluster_hours"]),
+        "provenance": _provenance(provenance),
+    }
+
+
+def _figure(name, source):
+    """A figure with its caption and links to its files; a click shows it at full size."""
+    claim = FIGURES[name].claim
+    caption = html.escape((f"Claim {claim}: " if claim else "") + FIGURES[name].caption)
+    beside = ", ".join(f'<a href="figures/{name}.{suffix}">{word}</a>' for suffix, word in (
+        ("png", "full size"), ("pdf", "pdf"), ("csv", "numbers")))
+    return (f'<figure id="{name}"><div class="scroll"><img src="{source}" alt="{caption}" '
+            f"onclick=\"this.classList.toggle('full')\"></div>\n<figcaption>{caption}</figcaption>"
+            f'<p class="beside"><small>{beside}</small></p></figure>')
+
+
+def _contents(template):
+    """List of the page's parts, from its headings."""
+    entries = re.findall(r'<h2 id="(\w+)">(.*?)</h2>', template)
+    return "<nav><ol>" + "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in entries) + "</ol></nav>"
+
+
+def _counts(scores):
+    cases, sizes, models = (scores[name].nunique() for name in ("case", "size", "model"))
+    instances = scores.groupby("case")["instance"].nunique().max()
+    return (f"{_count(cases, 'case')}, {_count(instances, 'instance')} of each, {_count(sizes, 'training size')} and "
+            f"{_count(models, 'model')}, {len(scores):,} scores in all")
+
+
+def _count(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _either(values):
+    *most, last = [str(value) for value in values]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _notes(scores, config):
+    notes = []
+    asked = config.get("models", list(MODELS))
+    for model in (model for model in MODELS.values() if model.role and model.name not in set(scores["model"])):
+        why = "R with rpart, or rpy2, was not installed" if model.name in asked else "left out by the config"
+        notes.append(f"Not run: {model.label} ({why}).")
+    if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < len(CASES):
+        notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 "
+                     "instances.")
+    if config["noise"] != "sd":
+        notes.append("The noise on copied features has variance 0.4 in this run, not standard deviation 0.4.")
+    return "\n".join(f'<p class="note">{note}</p>' for note in notes)
+
+
+def _boosted(scores):
+    """What boosted the trees, in words."""
+    if "rpart" not in set(scores.get("by", [])):
+        return "R's package <code>ada</code>"
+    return ("a function of this project on R's <code>rpart</code>, as R's package <code>ada</code> was not installed "
+            "(where it is, both give the same margins, bit for bit)")
+
+
+def _summary(claims):
+    kinds = claims["verdict"].str.split(":").str[0]
+    parts = [f"{kind} ({', '.join(str(number) for number in claims['claim'][kinds == kind])})"
+             for kind in (*VERDICTS, "not judged") if (kinds == kind).any()]
+    return f"Of {len(claims)} claims of the paper, by number: " + "; ".join(parts) + "."
+
+
+def _verdict_table(claims, verdicts):
+    """The verdicts at a glance, each linked to its own section."""
+    rows = []
+    for row in claims.to_dict("records"):
+        others = verdicts[verdicts["claim"] == row["claim"]]
+        rows.append([f'<a href="#claim-{row["claim"]}">{row["claim"]}</a>', html.escape(row["paper"]), _verdict(row),
+                     _share(row["stability"]), _elsewhere(row, others.to_dict("records"))])
+    return _rows(["", "The paper says", "Verdict", "Stability", "Otherwise read"], rows, [4, 46, 16, 10, 24])
+
+
+def _verdict(row):
+    """A verdict in its colour; an open one with what its rule said."""
+    kind = VERDICTS.get(row["verdict"])
+    said = f'<span class="{kind}">{row["verdict"]}</span>' if kind else html.escape(row["verdict"])
+    return said + (f" (by its rule {row['by_rule']})" if row["verdict"] == "open" else "")
+
+
+def _elsewhere(row, others):
+    """Verdicts under other readings that differ from the one as used here, in words."""
+    different = [f"{_reading(other)}: {_verdict(other)}" for other in others if other["verdict"] != row["verdict"]]
+    return "; ".join(different) if different else "the same" if others else ""
+
+
+def _reading(row):
+    return READING_NAMES.get(row["reading"], row["reading"])
+
+
+def _share(stability):
+    return "" if pd.isna(stability) else f"{stability:.0%}"
+
+
+def _claims(claims, verdicts, figures):
+    return "\n".join(_claim(row, verdicts[verdicts["claim"] == row["claim"]], figures)
+                     for row in claims.to_dict("records"))
+
+
+def _claim(row, others, figures):
+    """The section of one claim: sentence, rule, numbers, test, verdict, other readings and its own figure."""
+    stable = _share(row["stability"])
+    items = [("Rule", html.escape(row["rule"]) + (" <em>Added afterwards.</em>" if row["written"] == "afterwards"
+                                                  else "")),
+             ("Found", _text(row["numbers"])), ("Test", _text(row["test"])),
+             ("Verdict", _verdict(row) + (f", in {stable} of the resamples" if stable else "")),
+             *((f"Read {_reading(other)}", _with_share(other, row["numbers"])) for other in others.to_dict("records"))]
+    listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in items if value)
+    shown = "".join(figures[name] for name, figure in FIGURES.items() if figure.claim == row["claim"])
+    return f'<h3 id="claim-{row["claim"]}">{row["claim"]}. {html.escape(row["paper"])}</h3>\n<dl>{listed}</dl>\n{shown}'
+
+
+def _with_share(row, numbers):
+    """The verdict under another reading, its stability, and its numbers where they are other ones."""
+    share = _share(row["stability"])
+    found = "the same numbers" if row["numbers"] == numbers else _text(row["numbers"])
+    return _verdict(row) + (f" ({share})" if share else "") + (f". {found}" if found else "")
+
+
+def _text(value):
+    return "" if pd.isna(value) else html.escape(str(value))
+
+
+def _files(home):
+    tables = ", ".join(f'<a href="{name}.csv">{name}.csv</a>' for name in TABLES)
+    code = "; ".join(f'{part}: <a href="{html.escape(home)}/{path}"><code>{path}</code></a>'
+                     for part, path in CODE.items())
+    return (f'<p>Beside this page: {tables}, <a href="provenance.json">provenance.json</a>; each figure as pdf and '
+            f'png and the '
+            f"numbers behind it in <code>figures/</code>.</p>\n<p>Code: {code}; {len(CLAIMS)} claims in all.</p>")
+
+
+def _status(scores):
+    """How the fits of each linear model ended, in a table."""
+    rows = []
+    for model in (model for model in linear() if model in set(scores["model"])):
+        fits = scores[scores["model"] == model]
+        optimal = fits[fits["status"] == "optimal"]
+        rows.append({"Model": MODELS[model].label, "Fits": len(fits), "Optimal": len(optimal),
+                     "Largest gap of these": f"{optimal['gap'].max():.1e}" if len(optimal) else "-",
+                     "Separated": (fits["status"] == "separated").sum(),
+                     "Not converged": (fits["status"] == "not_converged").sum()})
+    return _table(pd.DataFrame(rows), numbers=("Fits", "Optimal", "Largest gap of these", "Separated", "Not converged"))
+
+
+def _sensitivity(sensitivity):
+    if sensitivity.empty:
+        return "<p>Nothing was tried in this run.</p>"
+    rows = [[_text(value) for value in row] for row in sensitivity[
+        ["reading", "claims", "instances", "ours", "otherwise"]].itertuples(index=False)]
+    return _rows(["Reading", "Claims", "Instances", "As used here", "Otherwise"], rows, [20, 9, 9, 30, 32])
+
+
+def _agreement_sentence(agreement):
+    if agreement.empty:
+        return "R's glmnet was not installed, so this was not checked."
+    penalties = len(agreement[["l1", "l2"]].drop_duplicates())
+    fits = f"{penalties} penalties, {_count(agreement['size'].nunique(), 'training size')}"
+    return (f"Over {len(agreement)} fits ({fits}, one instance of each case) the largest "
+            f"difference of a coefficient is {agreement['max_coef_difference'].max():.1e}, and our objective exceeds "
+            f"glmnet's by at most {max(agreement['objective_difference'].max(), 0):.1e}.")
+
+
+def _agreement(agreement):
+    if agreement.empty:
+        return ""
+    rows = agreement.groupby(["size", "l1", "l2"], as_index=False)[["max_coef_difference", "objective_difference",
+                                                                    "gap"]].max()
+    shown = pd.DataFrame({"Rows": rows["size"], "l1": rows["l1"].map("{:g}".format),
+                          "l2": rows["l2"].map("{:g}".format),
+                          "Largest difference of a coefficient": rows["max_coef_difference"].map("{:.1e}".format),
+                          "Objective, ours minus glmnet's, at most": rows["objective_difference"].map("{:.1e}".format),
+                          "Our gap, at most": rows["gap"].map("{:.1e}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
+def _time(scores):
+    """CPU time of each part by training rows; the linear models share one grid, which is counted once."""
+    parts = {f"Grid of {len(points())} penalties, four tasks": scores[scores["model"].isin(linear())].drop_duplicates(
+        ["case", "instance", "size"])}
+    parts |= {f"{MODELS[model].label}, four tasks": scores[scores["model"] == model] for model in foreign()}
+    rows = []
+    for name, part in parts.items():
+        if len(part):
+            by_size = part.groupby("size")["seconds"].mean()
+            rows.append({"Mean CPU seconds": name, **{f"{size} rows": f"{value:.2f}"
+                                                      for size, value in by_size.items()},
+                         "All, minutes": f"{part['seconds'].sum() / 60:.1f}"})
+    table = pd.DataFrame(rows)
+    return _table(table, numbers=table.columns[1:])
+
+
+def _newton(timing):
+    seconds = timing.groupby(["features", "space"])["seconds"].median().unstack()
+    shown = pd.DataFrame({"Features d": seconds.index, "in d-space": seconds["features"].map("{:.4f}".format),
+                          "in n-space": seconds["rows"].map("{:.4f}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
+def _cluster_sentence(scores, hours):
+    """What the hours on a cluster assume, and which jobs they were drawn from."""
+    counts = recorded(scores)["rule"].value_counts()
+    parts = {"grid": "grid", **{model: MODELS[model].label for model in foreign()}}
+    drawn = " and ".join(f"{counts[rule]:,} jobs of {name}" for rule, name in parts.items() if rule in counts)
+    absent = "".join(f" This run had none of {name}, so its time is not in the table." for rule, name in parts.items()
+                     if rule not in counts)
+    return (f"The CPU seconds of each job are drawn with replacement from the {drawn} of this run, and every job needs "
+            f"{START:g} s more to start. A Slurm job holds {hours['group'].iloc[0]} instances and waits {QUEUE:g} s in "
+            f"the queue while its node stands idle.{absent}")
+
+
+def _cluster_hours(hours):
+    shown = pd.DataFrame({"Nodes": hours["nodes"], "Cores": hours["cores"],
+                          "Hours": hours["hours"].map("{:.3g}".format),
+                          "CPU hours": hours["cpu_hours"].map("{:.3g}".format),
+                          "Share busy": hours["busy"].map("{:.0%}".format)})
+    return _table(shown, numbers=shown.columns)
+
+
+def _provenance(provenance):
+    return _rows(["What", "Value"], [[html.escape(key), html.escape(_plain(value))]
+                                     for key, value in provenance.items()], [15, 85])
+
+
+def _plain(value):
+    """A value in words, without the brackets and quotes of JSON."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_plain(item)}" for key, item in value.items())
+    return ", ".join(_plain(item) for item in value) if isinstance(value, list) else str(value)
+
+
+def _one_class(scores):
+    found = scores[scores["one_class_tasks"] > 0].drop_duplicates(["case", "instance", "size"])
+    return f"It occurred in {len(found)} of {len(scores.drop_duplicates(['case', 'instance', 'size']))} training sets."
+
+
+def _rows(head, rows, widths):
+    """A table of words as html, from text that is html already; on a narrow screen its cells stand below each other."""
+    columns = "".join(f'<col style="width:{width}%">' for width in widths)
+    heads = "".join(f"<th>{name}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f'<td data-label="{name}">{value}</td>' for name, value in zip(head, row))
+                   + "</tr>\n"
+                   for row in rows)
+    return (f'<table class="words"><colgroup>{columns}</colgroup>\n<thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{body}</tbody></table>")
+
+
+def _table(frame, numbers=()):
+    """A table of numbers as html, words escaped; it scrolls by itself where it is too wide."""
+    head = "".join(_cell("th", name, name in numbers) for name in frame.columns)
+    body = "".join("<tr>" + "".join(_cell("td", value, name in numbers) for name, value in zip(frame.columns, row))
+                   + "</tr>\n"
+                   for row in frame.itertuples(index=False))
+    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+
+
+def _cell(tag, value, is_number):
+    text = html.escape(str(value))
+    # pandoc knows nothing of classes, but this style.
+    return f'<{tag} class="number" style="text-align: right">{text}</{tag}>' if is_number else f"<{tag}>{text}</{tag}>"

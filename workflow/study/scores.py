@@ -1,0 +1,99 @@
+"""What a fitted model is judged by: test error, and its distance from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from study.models import MODELS
+
+__all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_margins", "score_instance"]
+
+COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
+           "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
+           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task",
+           "by"]
+
+
+def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> Any:
+    """Share of wrong labels over all rows and tasks; a margin above 0 predicts yes."""
+    return float(np.mean((margins > 0) != (Y == 1)))
+
+
+def bayes_risk(coefs: np.ndarray, X: np.ndarray) -> Any:
+    """Least error that any classifier can expect on these rows, under the true coefficients (1 + d, t)."""
+    chance = expit(coefs[0] + X @ coefs[1:])
+    return float(np.minimum(chance, 1 - chance).mean())
+
+
+def distances(params: np.ndarray, coefs: np.ndarray) -> Any:
+    """Euclidean distance from the truth over its zeros and over its non-zeros, each divided by their count.
+
+    Intercepts are left out.
+
+    Returns
+    -------
+    zero, nonzero : float
+    """
+    apart, zero = params[1:] - coefs[1:], coefs[1:] == 0
+    return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
+
+
+def distances_by_task(params: np.ndarray, coefs: np.ndarray) -> Any:
+    """The same distances of each task alone, averaged over the tasks."""
+    each = np.array([distances(params[:, [task]], coefs[:, [task]]) for task in range(coefs.shape[1])])
+    return tuple(float(value) for value in each.mean(axis=0))
+
+
+def score_instance(data: Mapping[str, Any], fits: Any, margins: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Score every model of one instance.
+
+    Parameters
+    ----------
+    data : dict of str to ndarray
+        An instance, as :func:`study.simulate.simulate` returns it.
+    fits : dict
+        ``choices`` (DataFrame with a column ``size``, one row a size and model),
+        ``params`` (sizes, models, 101, 4), in the order of ``choices``, and
+        ``seconds`` by size.
+    margins : dict of str to dict, optional
+        For each model that is no part of the grid, by name: ``margins`` (sizes, rows, 4) on the test rows, ``sizes``,
+        ``seconds`` by size, and by what they were made (``by``) where there is a choice.
+
+    Returns
+    -------
+    DataFrame
+        One row a size and model, with the columns of ``COLUMNS`` that the instance knows.
+    """
+    foreign = [_margin_rows(data, model, found) for model, found in (margins or {}).items()]
+    rows = pd.concat([_linear_rows(data, fits), *foreign], ignore_index=True)
+    rows["bayes_risk"] = bayes_risk(data["coefs"], data["X_test"])
+    rows["one_class_tasks"] = [_one_class_tasks(data["Y_train"][:size]) for size in rows["size"]]
+    return rows.sort_values("size", kind="stable", ignore_index=True)
+
+
+def _linear_rows(data, fits):
+    rows = fits["choices"].copy()
+    params = fits["params"].reshape(len(rows), *fits["params"].shape[2:])
+    rows["test_error"] = [error_of_margins(fit[0] + data["X_test"] @ fit[1:], data["Y_test"]) for fit in params]
+    rows["distance_zero"], rows["distance_nonzero"] = zip(*(distances(fit, data["coefs"]) for fit in params))
+    by_task = [distances_by_task(fit, data["coefs"]) for fit in params]
+    rows["distance_zero_by_task"], rows["distance_nonzero_by_task"] = zip(*by_task)
+    rows["seconds"] = rows["size"].map(fits["seconds"])
+    return rows
+
+
+def _margin_rows(data, model, found):
+    return pd.DataFrame({
+        "size": found["sizes"], "model": model, "status": MODELS[model].status,
+        "test_error": [error_of_margins(margins, data["Y_test"]) for margins in found["margins"]],
+        "seconds": [found["seconds"][size] for size in found["sizes"]], "by": found.get("by", ""),
+    })
+
+
+def _one_class_tasks(Y):
+    return int((Y == Y[0]).all(axis=0).sum())
