@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from study.files import read_arrays, write_table
-from study.sensitivity import separable_errors
+from study.separable import separable_errors
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("errors", help="csv file to write")

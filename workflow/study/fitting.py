@@ -1,8 +1,9 @@
-"""One grid of fits for each training set, and the choice of a point of it for each linear model of the table."""
+"""One grid of fits for each training set, and the choice of one of its points for each linear model of the table."""
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,18 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fusedlr.exact import solve_exactly
-from fusedlr.grid import fit_points
-from fusedlr.objective import Data
-from fusedlr.problem import Problem
+from fusedlr import FusedLogit, Grid, OneClassWarning
 from fusedlr.scoring import choose, validation_logloss
-from study.models import fitted, points, slices
-from fusedlr.tasks import TaskGraph
+from study.models import FUSION, L1, L2, fitted, slices
 
 __all__ = ["SizeFit", "build", "fit_size"]
 
-#: Times the root of the gap: margins below this may have the other sign at the optimum. Coefficients were seen to be
-#: up to twice that root off.
+#: Margins below this multiple of the root of the gap may have the other sign at the optimum. Coefficients were seen to
+#: be off by up to twice that root.
 CLOSE = 30
 
 
@@ -52,8 +49,8 @@ class SizeFit:
     seconds: float
 
 
-def build(Y: np.ndarray, X: np.ndarray) -> Any:
-    """The paper's problem: a chain of tasks, features as they are, intercepts fused like all else.
+def build(Y: np.ndarray, X: np.ndarray) -> FusedLogit:
+    """The paper's model: a chain of tasks, features as they are, intercepts fused like all else.
 
     Parameters
     ----------
@@ -62,19 +59,19 @@ def build(Y: np.ndarray, X: np.ndarray) -> Any:
 
     Returns
     -------
-    Problem
+    FusedLogit
     """
-    return Problem.build(Data.from_arrays(X, Y), TaskGraph.chain(Y.shape[1]), fuse_intercepts=True)
+    return FusedLogit(Y, X, tasks="chain", standardize=False, fuse_intercepts=True)
 
 
-def fit_size(data: Mapping[str, Any], size: int, tol: float) -> Any:
+def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
     """Fit the grid on the first rows of an instance and choose a point for each linear model.
 
     The point with the least 0/1 error over the validation rows of all four tasks is
     taken; points that share it are told apart by validation log-loss, then the larger
     penalties win. All four tasks use the same penalties, unless the model tunes each alone.
     Fits that leave a validation label undecided, and those that are chosen, are solved
-    as far as rounding allows, so that labels do not depend on the path of the solver.
+    to rounding error, so that labels do not depend on the path of the solver.
 
     A task whose training labels are all alike is fitted like any other: fusion ties
     its coefficients to its neighbours', and without fusion its intercept has no finite
@@ -90,21 +87,25 @@ def fit_size(data: Mapping[str, Any], size: int, tol: float) -> Any:
         Relative duality gap at which a fit stops.
     """
     start = time.process_time()
-    problem = build(data["Y_train"][:size], data["X_train"][:size])
-    params, found = fit_points(problem, points(), tol=tol)
-    table = pd.DataFrame({**dict(zip(("l1", "l2", "fusion"), points().T)), **found})
-    wrong = _wrong_labels(problem, params, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
-    choices, chosen = zip(*(_fit(model, table, params, wrong, data) for model in fitted().values()))
-    _settle(problem, params, np.unique(chosen))
-    kept = [params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
+    grid = _grid(build(data["Y_train"][:size], data["X_train"][:size]), tol)
+    wrong = _wrong_labels(grid, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
+    choices, chosen = zip(*(_fit(model, grid.table, grid.params, wrong, data) for model in fitted().values()))
+    _solve_exactly(grid, np.unique(chosen))
+    kept = [grid.params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
     return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
                    time.process_time() - start)
 
 
-def _settle(problem, params, which):
-    """Solve some of the fits exactly, from where they are."""
+def _grid(model, tol):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OneClassWarning)  # the scores count such tasks
+        return model.fit_grid(L1, L2, FUSION, tol=tol, n_jobs=1, progress=False)
+
+
+def _solve_exactly(grid: Grid, which):
+    """Solve some points of the grid to rounding error, from where they are."""
     for i in which:
-        params[i] = solve_exactly(problem, problem.penalty(*points()[i]), start=params[i]).params
+        grid.params[i] = grid.results(int(i)).params.to_numpy()
 
 
 def _fit(model, table, params, wrong, data):
@@ -121,12 +122,12 @@ def _fit(model, table, params, wrong, data):
     return choice, chosen
 
 
-def _wrong_labels(problem, params, Y, X, close):
-    """Number of wrong labels of each fit and task, shape (g, t); fits with undecided labels are settled first."""
-    margins = _margins(params, X)
+def _wrong_labels(grid, Y, X, close):
+    """Number of wrong labels of each fit and task, shape (g, t); fits with undecided labels are solved exactly."""
+    margins = _margins(grid.params, X)
     undecided = np.flatnonzero((np.abs(margins) < close).any(axis=(0, 2)))
-    _settle(problem, params, undecided)
-    margins[:, undecided] = _margins(params[undecided], X)
+    _solve_exactly(grid, undecided)
+    margins[:, undecided] = _margins(grid.params[undecided], X)
     return np.count_nonzero((margins > 0) != (Y == 1)[:, None], axis=0)
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from fusedlr.core import FLOOR
+
+from fusedlr.version import __version__
 from study.cluster import recorded
 from study.models import FUSION, L1, L2, foreign
-from fusedlr.version import __version__
+from study.separable import FLOOR
 
 __all__ = ["cpu_minutes", "provenance"]
 

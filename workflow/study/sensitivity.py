@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from fusedlr.core import FLOOR, NewtonSolver
-from study.fitting import build
 from study.models import READINGS, as_read
 from study.paired import FUSED, wide
-from study.scores import error_of_margins
+from study.separable import FLOOR
 from study.verdicts import VERY_LOW_L2, tie_breaks
 
-__all__ = ["FLOORS", "separable_errors", "summarise"]
-
-#: Constants of the separable rule: the solver's own, and a hundred times less and more.
-FLOORS = (FLOOR / 100, FLOOR, FLOOR * 100)
-
-
-def separable_errors(data: Mapping[str, Any], sizes: Sequence[int], tol: float) -> Any:
-    """Test error of the unpenalized model by size and by the constant of the rule for separated data."""
-    rows = []
-    for size in sizes:
-        problem = build(data["Y_train"][:size], data["X_train"][:size])
-        for floor in FLOORS:
-            fit = NewtonSolver(problem).solve(problem.penalty(0.0, 0.0, 0.0), tol=tol, floor=floor)
-            margins = fit.params[0] + data["X_test"] @ fit.params[1:]
-            rows.append({"size": size, "floor": floor, "status": fit.status,
-                         "test_error": error_of_margins(margins, data["Y_test"])})
-    return pd.DataFrame(rows)
-
+__all__ = ["summarise"]
 
 def summarise(scores: pd.DataFrame, readings: pd.DataFrame | None = None, claims: Any = None, verdicts: Any = None,
               noise: Any = None, copying: Any = None, separable: Any = None, boosted: Any = None) -> Any:

@@ -4,13 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr.exact import solve_exactly
-from fusedlr.grid import fit_points
-from fusedlr.core import solve_newton
 from fusedlr.optimality import certify
+from fusedlr.scoring import validation_error, validation_logloss
 from study import fitting, models
 from study.simulate import simulate
-from fusedlr.scoring import validation_error, validation_logloss
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +45,9 @@ def test_a_model_tuned_by_task_has_the_least_error_of_every_task(data, fit):
     for task, point in enumerate(chosen):
         assert fit.validation_error[point, task] == fit.validation_error[allowed, task].min()
         alone = fitting.build(data["Y_train"][:50, [task]], data["X_train"][:50])
-        single = solve_newton(alone, alone.penalty(*models.points()[point]), tol=1e-8)
+        single = alone.fit(*models.points()[point])
         if single.status == "optimal":
-            assert fit.params[place][:, task] == pytest.approx(single.params[:, 0], abs=1e-3)
+            assert fit.params[place][:, task] == pytest.approx(single.params.to_numpy()[:, 0], abs=1e-3)
     both = fit.choices.set_index("model")["validation_error"]
     assert both["elastic_net_by_task"] <= both["elastic_net"]
 
@@ -74,22 +71,22 @@ def test_validation_errors_are_those_of_the_kept_coefficients(data, fit):
 
 
 def test_chosen_fits_are_exact(data, fit):
-    problem = fitting.build(data["Y_train"][:50], data["X_train"][:50])
+    model = fitting.build(data["Y_train"][:50], data["X_train"][:50])
     for row, params in zip(fit.choices.to_dict("records"), fit.params):
         if row["status"] == "optimal" and not models.fitted()[row["model"]].by_task:
-            penalty = problem.penalty(row["l1"], row["l2"], row["fusion"])
-            assert certify(problem, params, penalty).relative_gap < 1e-12
+            penalty = model.penalty_by_row(row["l1"], row["l2"], row["fusion"])
+            assert certify(model.problem, params, penalty).relative_gap < 1e-12
 
 
 def test_labels_that_a_fit_leaves_undecided_are_those_of_the_optimum(data):
     """Rows are laid within 1e-6 of the boundary of some fits, where a gap of 1e-10 does not tell their side."""
-    problem, places = fitting.build(data["Y_train"][:50], data["X_train"][:50]), np.arange(200, 900, 50)
-    exact = np.array([solve_exactly(problem, problem.penalty(*models.points()[i])).params for i in places])
+    model, places = fitting.build(data["Y_train"][:50], data["X_train"][:50]), np.arange(200, 900, 50)
+    exact = np.array([model.fit(*models.points()[i]).params.to_numpy() for i in places])
     normals = exact[:, 1:, 0] / (exact[:, 1:, 0]**2).sum(axis=1)[:, None]
     rows = (1e-6 - exact[:, 0, 0])[:, None] * normals
     near = {**data, "X_validation": rows, "Y_validation": np.ones((len(rows), 4))}
     found = fitting.fit_size(near, 50, tol=1e-10).validation_error[places]
-    rough, _ = fit_points(problem, models.points(), tol=1e-10)
+    rough = model.fit_grid(models.L1, models.L2, models.FUSION, tol=1e-10, n_jobs=1).params
     expected, otherwise = (np.array([[np.mean(rows @ fit[1:, k] + fit[0, k] <= 0) for k in range(4)] for fit in fits])
                            for fits in (exact, rough[places]))
     assert (found == expected).all()

@@ -1,12 +1,11 @@
 """Open readings are tried on the same instances and summed up in words."""
 
-import numpy as np
 import pandas as pd
 
 from study import claims
 from study.models import READINGS
-from study.sensitivity import FLOORS, separable_errors, summarise
-from study.simulate import simulate
+from study.sensitivity import summarise
+from study.separable import FLOORS
 
 
 def test_the_tie_break_is_always_reported(scores):
@@ -40,14 +39,6 @@ def test_small_bags_are_compared_with_the_default_at_the_same_size(scores):
     ours = scores[(scores["case"] == "a") & (scores["instance"] == 1) & (scores["size"] == 25)].set_index("model")
     assert f"(v) {ours.loc['adaboost', 'test_error']:.4f}" in row["ours"]
     assert "(v) 0.2500" in row["otherwise"]
-
-
-def test_unpenalized_errors_by_constant():
-    table = separable_errors(simulate("d", 1, seed=1), [25], tol=1e-6)
-    assert table["floor"].tolist() == list(FLOORS)
-    assert set(table["status"]) == {"separated"}
-    assert table["test_error"].between(0, 0.6).all()
-    assert np.ptp(table["test_error"]) < 0.05
 
 
 def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores, make_readings):
