@@ -169,7 +169,7 @@ def show(path):
 
 refuse_foreign_python()
 from study import models as study_models
-from study import simulate as study_cases
+from study import cases as study_cases
 from study.contents import FIGURES, TABLES
 from study.fingerprint import fingerprint
 from study.progress import Progress

@@ -20,7 +20,7 @@ import pandas as pd
 from study import verdicts
 from study.models import READINGS, as_read
 from study.paired import FUSED, SINGLE_TASK
-from study.simulate import CASES
+from study.cases import PAPER
 from study.verdicts import SIZES, Evidence
 
 __all__ = ["CLAIMS", "Claim", "judge", "judge_readings", "stability"]
@@ -239,7 +239,7 @@ def _applied(claim, evidence):
 def _scores_lack(evidence):
     """What the scores lack for any claim to be judged, in words, or an empty string."""
     needed = [model for model in (*FUSED, *SINGLE_TASK) if model != "adaboost"]
-    for column, wanted in (("case", CASES), ("size", SIZES), ("model", needed)):
+    for column, wanted in (("case", PAPER), ("size", SIZES), ("model", needed)):
         absent = [str(value) for value in wanted if value not in set(evidence.scores[column])]
         if absent:
             return f"no {column} {', '.join(absent)}"

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from study.cases import CASES
 from study.models import MODELS
-from study.simulate import CASES
 
 __all__ = ["FUSED", "SINGLE_TASK", "compare", "compare_distances", "holm", "interval_of", "paired_table", "signed_rank",
            "wide"]

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 import numpy as np
 
+from study.cases import GROUPS, PAPER
 from study.claims import CLAIMS, NOT_JUDGED
 from study.contents import FIGURES, TABLES
 from study.files import lacking, read_scores, read_table
 from study.models import MODELS
-from study.simulate import CASES, GROUPS
 from study.verdicts import SIZES
 
 __all__ = ["compare_scores", "publish", "shortcomings", "write_checksums"]
@@ -60,7 +60,7 @@ def shortcomings(results: Any) -> Any:
         return [f"{path} is missing" for path in absent]
     scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
     paper = [model.name for model in MODELS.values() if model.role]
-    wanted = {"case": CASES, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
+    wanted = {"case": PAPER, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
     found = [f"scores.csv has no {column} {value}" for column, value in lacking(scores, wanted)]
     found += [f"groups.csv has no case {case}" for _, case in lacking(groups, {"case": GROUPS})]
     claims = read_table(results / "claims.csv")

@@ -12,12 +12,13 @@ from typing import Any
 
 import pandas as pd
 
+from study.cases import N_FEATURES, PAPER
 from study.claims import CLAIMS, RESAMPLES, STABLE
 from study.cluster import QUEUE, START, recorded
 from study.contents import FIGURES, TABLES
 from study.files import read_table
 from study.models import FUSION, L1, L2, MODELS, foreign, linear, points
-from study.simulate import CASES, N_FEATURES, ROWS
+from study.simulate import ROWS
 
 __all__ = ["embedded", "for_print", "render"]
 
@@ -26,7 +27,7 @@ TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed
 VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not", "open": "open"}
 READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by_task": "distances by task"}
 #: Where the code of each part stands, by its heading.
-CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "workflow/study/simulate.py",
+CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "workflow/study/cases.py",
         "claims": "workflow/study/claims.py", "rules of the verdicts": "workflow/study/verdicts.py",
         "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
 
@@ -136,7 +137,7 @@ def _notes(scores, config):
     for model in (model for model in MODELS.values() if model.role and model.name not in set(scores["model"])):
         why = "R with rpart, or rpy2, was not installed" if model.name in asked else "left out by the config"
         notes.append(f"Not run: {model.label} ({why}).")
-    if scores.groupby("case")["instance"].nunique().min() < 10 or scores["case"].nunique() < len(CASES):
+    if scores.groupby("case")["instance"].nunique().min() < 10 or not set(PAPER) <= set(scores["case"]):
         notes.append("This is a preview: too few instances or cases to judge the claims. The paper has 8 cases of 20 "
                      "instances.")
     if config["noise"] != "sd":

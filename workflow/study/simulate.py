@@ -1,24 +1,22 @@
-"""The paper's eight simulated cases: true coefficients, features and labels.
+"""Simulated instances of the cases: true coefficients, features and labels.
 
 An instance of a case is four neighbouring tasks that share one matrix of features.
-Every draw comes from its own random stream, named by (seed, case, instance,
-purpose), so that no added case, instance or training size moves any other draw.
+Every draw has a random stream of its own, seeded by (seed, case, instance, purpose),
+so that no added case, instance or training size changes any other draw.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-__all__ = ["CASES", "COPYING", "GROUPS", "NOISE", "ROWS", "Case", "draw_coefs", "draw_rows", "generator", "r_seed",
-           "simulate"]
+from study.cases import CASES, GROUPS, N_FEATURES, Case
 
-N_FEATURES = 100
+__all__ = ["COPYING", "NOISE", "ROWS", "draw_coefs", "draw_rows", "generator", "r_seed", "simulate"]
+
 N_TASKS = 4
-VALUES = (-4.0, -2.0, 2.0, 4.0)
 ROWS = {"train": 400, "validation": 1400, "test": 1400}
 
 #: Standard deviation of the noise on a copied feature, under both readings of the paper's N(X_j, 0.4 I).
@@ -28,67 +26,8 @@ NOISE = {"sd": 0.4, "variance": 0.4**0.5}
 #: after, as the paper's words have it, so that the first part of a full draw is repeated and the counts vary.
 COPYING = ("before", "after")
 
-#: What a stream is for. Append only: the position is part of the stream's name.
+#: What a stream is for. Append only: the position is part of the seed.
 PURPOSES = ("coefs", "train", "validation", "test", "adaboost")
-
-
-@dataclass(frozen=True)
-class Case:
-    """Non-zero coefficients of each task, and how many of them its neighbour repeats.
-
-    Attributes
-    ----------
-    nonzeros : int
-        Non-zero coefficients in every task.
-    matches : int
-        Features at which two neighbouring tasks have the same non-zero value.
-    copies : int
-        How often the first features come, once as they are and then as noisy copies: 1 in an independent case, 2 where
-        the second half of the features copies the first.
-    values : tuple of float
-        What a non-zero coefficient may be.
-    """
-
-    nonzeros: int
-    matches: int
-    copies: int = 1
-    values: tuple = VALUES
-
-    @property
-    def correlated(self) -> Any:
-        return self.copies > 1
-
-    @property
-    def sparse(self) -> Any:
-        return self.nonzeros < N_FEATURES / 2
-
-    @property
-    def similar(self) -> Any:
-        return self.matches > self.nonzeros / 2
-
-    @property
-    def title(self) -> Any:
-        """What kind of case it is, in words."""
-        kinds = ((self.correlated, "correlated", "independent"), (self.sparse, "sparse", "dense"),
-                 (self.similar, "similar", "dissimilar"))
-        return ", ".join(yes if is_so else no for is_so, yes, no in kinds)
-
-
-#: The paper's table: [non-zeros, matches] of every task, by letter.
-CASES = {
-    "a": Case(60, 12), "b": Case(60, 48), "c": Case(10, 2), "d": Case(10, 8),
-    "e": Case(60, 12, copies=2), "f": Case(60, 48, copies=2), "g": Case(10, 2, copies=2), "h": Case(10, 8, copies=2),
-}
-
-
-def _group_case(nonzeros, copies):
-    """Half of the non-zeros match; a group of copies has the same signal, the sum of its coefficients, at any size."""
-    return Case(nonzeros, nonzeros // 2, copies, tuple(value * 2 / copies for value in VALUES))
-
-
-#: The experiment on larger groups of correlated features, which the paper supposes to favour the elastic net.
-GROUPS = {f"{name}{copies}": _group_case(nonzeros, copies) for name, nonzeros in (("sparse", 20), ("dense", 60))
-          for copies in (2, 5, 10)}
 
 
 def simulate(case: str, instance: int, seed: int, noise: Any = "sd", copying: Any = "before") -> dict:
@@ -167,7 +106,7 @@ def draw_rows(case: Case, coefs: np.ndarray, n_rows: int, noise_sd: float, rng: 
 
 
 def _stream(seed, case, instance, purpose, *rest):
-    # The number of a letter is its code; longer names are numbers of several bytes.
+    # The name of a case is read as a number: a letter as its code, longer names as numbers of several bytes.
     return np.random.SeedSequence(seed, spawn_key=(int.from_bytes(case.encode(), "big"), instance,
                                                    PURPOSES.index(purpose), *rest))
 

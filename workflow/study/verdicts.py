@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from study.cases import CASES, GROUPS, PAPER
 from study.models import L2
 from study.paired import FUSED, SINGLE_TASK, compare, compare_distances, holm, signed_rank, wide
-from study.simulate import CASES, GROUPS
 
 __all__ = ["Evidence", "NOT", "PARTLY", "REPRODUCED", "tie_breaks"]
 
@@ -30,7 +30,7 @@ MIDDLE = (100, 200)
 #: Small but informative training sets, in the words of the paper's discussion, as read here.
 INFORMATIVE = (50, 100, 200)
 
-HIGH_SIMILARITY = tuple(name for name, case in CASES.items() if case.similar)
+HIGH_SIMILARITY = tuple(name for name in PAPER if CASES[name].similar)
 #: Cases in which claim 1 says that the fused models lead.
 FUSED_LEAD = ("b", "c", "d", "f", "h")
 #: Cells (case, size) where claim 3 says that fusing helps less or not at all.
@@ -55,7 +55,7 @@ class Evidence:
     Parameters
     ----------
     scores : DataFrame
-        ``scores.csv`` of the study; only the paper's models count.
+        ``scores.csv`` of the study; only the paper's models and cases count.
     timing : DataFrame, optional
         Seconds of one chi-update: columns ``features``, ``space`` ("features" or "rows") and ``seconds``.
     groups : DataFrame, optional
@@ -63,7 +63,7 @@ class Evidence:
     """
 
     def __init__(self, scores: pd.DataFrame, timing: Any = None, groups: Any = None) -> None:
-        self.scores = scores[scores["model"].isin([*FUSED, *SINGLE_TASK])]
+        self.scores = scores[scores["model"].isin([*FUSED, *SINGLE_TASK]) & scores["case"].isin(PAPER)]
         self.timing, self.groups = timing, groups
 
     @cached_property
@@ -125,7 +125,7 @@ def fused_models_lead(evidence: Evidence) -> Any:
     gains = evidence.gains[evidence.gains["other"].isin(SINGLE_TASK)]
     wins = gains.groupby(["case", "size"])["gain"].min() > 0
     led = wins.groupby("case").mean() > 0.5
-    held, excluded = [case for case in FUSED_LEAD if led[case]], [case for case in CASES if case not in FUSED_LEAD]
+    held, excluded = [case for case in FUSED_LEAD if led[case]], [case for case in PAPER if case not in FUSED_LEAD]
     named, others = wins.loc[list(FUSED_LEAD)], wins.loc[excluded]
     numbers = (f"both fused models lead in {named.sum()} of {len(named)} cells (case, size); in the majority of sizes "
                f"in cases {_listed(held)}. As a check, in the cases that the paper leaves out they lead in "
@@ -305,7 +305,7 @@ def larger_groups(evidence: Evidence) -> Any:
 
 def _overlaps(scores):
     """Whether (i) and (ii) nearly overlap, by sparse correlated case, size and kind of distance."""
-    rows = scores[scores["case"].isin([name for name, case in CASES.items() if case.correlated and case.sparse])]
+    rows = scores[scores["case"].isin([name for name in PAPER if CASES[name].correlated and CASES[name].sparse])]
     found = {}
     for kind in ("distance_zero", "distance_nonzero"):
         for key, cell in wide(rows, kind).groupby(["case", "size"]):

@@ -8,7 +8,7 @@ import pytest
 
 from study.models import MODELS, READINGS
 from study.scores import COLUMNS
-from study.simulate import CASES, GROUPS
+from study.cases import CASES, GROUPS
 from study.verdicts import LITTLE_HELP, SIZES
 
 SINGLE_TASK_EXTRA = {"elastic_net": 0.0, "adaboost": 0.01, "unpenalized": 0.05}

@@ -75,7 +75,8 @@ def test_the_table_of_models_does_not_reach_the_solver():
 
 @pytest.mark.parametrize(("module", "old", "new", "scripts"), [
     ("workflow/study/scores.py", "margins > 0", "margins >= 0", {"collect", "evaluate", *UNPENALIZED}),
-    ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5",
+    ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "adaboost", "report"}),
+    ("workflow/study/cases.py", "N_FEATURES = 100", "N_FEATURES = 90",
      {"simulate", "adaboost", "claims", "compare", "figure", "report", "sensitivity"}),
     ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", {"adaboost"}),
     ("fusedlr/plots/axes.py", "import numpy as np", "import numpy", {"agreement", "grid", *UNPENALIZED}),

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from study import simulate as sim
+from study.cases import CASES, PAPER
 
-every_case = pytest.mark.parametrize("case", sim.CASES)
+every_case = pytest.mark.parametrize("case", CASES)
 
 
 @every_case
 @pytest.mark.parametrize("instance", [1, 2, 20])
 def test_every_task_has_exactly_k_nonzeros_and_neighbours_exactly_m_matches(case, instance):
     coefs = sim.simulate(case, instance, seed=1)["coefs"]
-    expected = sim.CASES[case]
+    expected = CASES[case]
     assert coefs.shape == (101, 4)
     assert (coefs[0] == 0).all()
     assert (np.count_nonzero(coefs, axis=0) == expected.nonzeros).all()
@@ -22,7 +23,7 @@ def test_every_task_has_exactly_k_nonzeros_and_neighbours_exactly_m_matches(case
 
 
 def test_the_papers_table():
-    counts = {case: (value.nonzeros, value.matches, value.correlated) for case, value in sim.CASES.items()}
+    counts = {case: (CASES[case].nonzeros, CASES[case].matches, CASES[case].correlated) for case in PAPER}
     assert counts == {
         "a": (60, 12, False), "b": (60, 48, False), "c": (10, 2, False), "d": (10, 8, False),
         "e": (60, 12, True), "f": (60, 48, True), "g": (10, 2, True), "h": (10, 8, True)}
@@ -94,7 +95,7 @@ def test_an_instance_is_the_same_whatever_was_drawn_before():
 
 
 def test_seeds_for_r_are_valid_and_differ():
-    seeds = {sim.r_seed(1, case, instance, size) for case in sim.CASES for instance in range(1, 21)
+    seeds = {sim.r_seed(1, case, instance, size) for case in CASES for instance in range(1, 21)
              for size in (25, 50, 100, 200, 400)}
     assert len(seeds) == 800
     assert all(0 <= seed < 2**31 for seed in seeds)

@@ -9,19 +9,19 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from study.cases import CASES, GROUPS
 from study.figures.overview import _plain_logarithms
 from study.figures.style import YELLOW, interval, legend, matrix, name_axes, subplots, title
 from study.models import L2, MODELS, as_read
 from study.paired import FUSED, SINGLE_TASK, compare, compare_distances, interval_of, paired_table, wide
-from study.simulate import CASES, GROUPS
 from study.verdicts import (FARTHER_FROM_ZERO, FUSED_LEAD, HIGH_SIMILARITY, LITTLE_HELP, MIDDLE, NEAR_RISK,
                                     SLIGHT_GAIN, VERY_LOW_L2, Evidence)
 
 __all__ = [f"claim{number}_{part}" for number in range(1, 13) for part in ("figure", "table")]
 
 AGREES, DIFFERS = MODELS["fused_elastic_net"].color, MODELS["elastic_net"].color
-#: One colour for each case, of Okabe and Ito's; sparse cases are drawn with dashes.
-CASE_COLORS = dict(zip(CASES, ["#0072B2", "#D55E00", "#0072B2", "#D55E00", "#56B4E9", "#CC79A7", "#56B4E9", "#CC79A7"]))
+#: Colours of Okabe and Ito for correlated and for similar cases; sparse cases are drawn with dashes.
+CASE_COLORS = {(False, False): "#0072B2", (False, True): "#D55E00", (True, False): "#56B4E9", (True, True): "#CC79A7"}
 
 
 def _both_fused(scores):
@@ -168,7 +168,9 @@ def claim6_figure(table: pd.DataFrame) -> Any:
     ax = axes[0, 0]
     handles = []
     for case, rows in table.groupby("case"):
-        look: dict[str, Any] = {"color": CASE_COLORS[case], "linestyle": "--" if CASES[case].sparse else "-"}
+        kind = CASES[case]
+        look: dict[str, Any] = {"color": CASE_COLORS[kind.correlated, kind.similar],
+                                "linestyle": "--" if kind.sparse else "-"}
         ax.plot(range(len(rows)), rows["share"], marker=".", **look)
         handles.append(Line2D([], [], label=f"{case} {CASES[case].title}", **look))
     ax.axhline(0.5, color="0.3", linewidth=0.8)

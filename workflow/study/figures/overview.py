@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from study.cases import CASES
 from study.figures.style import YELLOW, interval, legend, models_of, name_axes, panels, subplots, title
 from study.models import FUSION, L1, L2, MODELS, linear
 from study.paired import FUSED, compare
-from study.simulate import CASES
 
 __all__ = ["differences_figure", "differences_table", "distances_figure", "distances_table", "errors_figure",
            "errors_table",

@@ -11,8 +11,8 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from study.cases import CASES
 from study.models import MODELS
-from study.simulate import CASES
 
 __all__ = ["YELLOW", "interval", "legend", "matrix", "models_of", "name_axes", "panels", "style", "subplots", "title"]
 

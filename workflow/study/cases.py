@@ -1,0 +1,81 @@
+"""The study's cases: one table, from which the config's words, titles of figures and the simulated data follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CASES", "GROUPS", "N_FEATURES", "PAPER", "Case"]
+
+N_FEATURES = 100
+VALUES = (-4.0, -2.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: non-zero coefficients of each task, and how many of them its neighbour shares.
+
+    Attributes
+    ----------
+    name : str
+        As in the config and in the scores. It is part of the seed of every draw.
+    nonzeros : int
+        Non-zero coefficients in every task.
+    matches : int
+        Features at which two neighbouring tasks have the same non-zero value.
+    copies : int
+        Size of a group of correlated features: 1 in an independent case, 2 where the second half of the features
+        are noisy copies of the first.
+    values : tuple of float
+        What a non-zero coefficient may be.
+    """
+
+    name: str
+    nonzeros: int
+    matches: int
+    copies: int = 1
+    values: tuple[float, ...] = VALUES
+
+    @property
+    def correlated(self) -> bool:
+        return self.copies > 1
+
+    @property
+    def sparse(self) -> bool:
+        return self.nonzeros < N_FEATURES / 2
+
+    @property
+    def similar(self) -> bool:
+        return self.matches > self.nonzeros / 2
+
+    @property
+    def title(self) -> str:
+        """What kind of case it is, in words."""
+        kinds = ((self.correlated, "correlated", "independent"), (self.sparse, "sparse", "dense"),
+                 (self.similar, "similar", "dissimilar"))
+        return ", ".join(yes if is_so else no for is_so, yes, no in kinds)
+
+
+_TABLE = (
+    Case("a", 60, 12),
+    Case("b", 60, 48),
+    Case("c", 10, 2),
+    Case("d", 10, 8),
+    Case("e", 60, 12, copies=2),
+    Case("f", 60, 48, copies=2),
+    Case("g", 10, 2, copies=2),
+    Case("h", 10, 8, copies=2),
+)
+#: Every case by its name, in the order of tables and figures.
+CASES = {case.name: case for case in _TABLE}
+#: The cases of the paper's table. Its claims are judged on them alone.
+PAPER = tuple("abcdefgh")
+
+
+def _group_case(name, nonzeros, copies):
+    """Half of the non-zeros match; a group's coefficients have the same sum at any size of the group."""
+    return Case(name, nonzeros, nonzeros // 2, copies, tuple(value * 2 / copies for value in VALUES))
+
+
+#: The experiment on larger groups of correlated features, which the paper supposes to favour the elastic net.
+GROUPS = {f"{kind}{copies}": _group_case(f"{kind}{copies}", nonzeros, copies)
+          for kind, nonzeros in (("sparse", 20), ("dense", 60)) for copies in (2, 5, 10)}
