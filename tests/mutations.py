@@ -159,12 +159,12 @@ MUTATIONS = [Mutation(*row) for row in (
     ("the ranked probability score ignores weights", "outcomes/ordered.py", "counts @ ranked_probability(each, rank)",
      "(counts > 0) @ ranked_probability(each, rank)", same("rows-cv and ordered")),
     # Verdicts of the study.
-    ("claim 3 with less agreement", "study/verdicts.py", "AGREEING_SHARE = 0.9", "AGREEING_SHARE = 0.85",
-     ("tests/workflow/study/test_claims.py", "-k", "claim_3")),
-    ("claim 7 with less overlap", "study/verdicts.py", "OVERLAPPING_SHARE = 0.8", "OVERLAPPING_SHARE = 0.7",
-     ("tests/workflow/study/test_claims.py", "-k", "claim_7")),
-    ("verdicts of the study are stable too soon", "study/claims.py", "STABLE = 0.8", "STABLE = 0.7",
-     ("tests/workflow/study/test_claims.py", "-k", "eighty_percent")),
+    ("claim 3 with less agreement", "study/claims/claim_03_little_help.py", "AGREEING_SHARE = 0.9",
+     "AGREEING_SHARE = 0.85", ("tests/workflow/study/test_claims.py", "-k", "claim_3")),
+    ("claim 7 with less overlap", "study/claims/claim_07_recovery.py", "OVERLAPPING_SHARE = 0.8",
+     "OVERLAPPING_SHARE = 0.7", ("tests/workflow/study/test_claims.py", "-k", "claim_7")),
+    ("verdicts of the study are stable too soon", "study/judging.py", "STABLE = 0.8", "STABLE = 0.7",
+     ("tests/workflow/study/test_judging.py", "-k", "eighty_percent")),
     # The referee.
     ("the referee's gap halved", "optimality/certificate.py", "gap=value - dual,", "gap=0.5 * (value - dual),",
      ("tests/optimality/test_optimality.py", "-k", "independent_minimum")),

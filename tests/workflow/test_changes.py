@@ -26,7 +26,7 @@ def planned(output):
     ("workflow/study/fitting.py", "fuse_intercepts=True", "fuse_intercepts=False", {"grid", "evaluate", "collect"}),
     ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "grid", "evaluate", "collect"}),
     ("fusedlr/core/solver.hpp", "\n", "\n\n", {"grid", "evaluate", "collect"}),
-    ("workflow/study/verdicts.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
+    ("workflow/study/evidence.py", "ALPHA = 0.05", "ALPHA = 0.01", set()),
     ("fusedlr/summary/fit.py", "TITLE = ", "OTHER = ", {"grid", "evaluate", "collect"}),
     ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", set()),
 ])

@@ -2,8 +2,8 @@
 
 import argparse
 
-from study.claims import judge, judge_readings
 from study.files import read_scores, read_table, write_table
+from study.judging import judge, judge_readings
 from study.paired import compare
 
 parser = argparse.ArgumentParser(description=__doc__)

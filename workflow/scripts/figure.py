@@ -13,4 +13,4 @@ parser.add_argument("pdf", help="pdf file to write; png and csv go beside it")
 parser.add_argument("tables", nargs="+", help="csv files that it is drawn from")
 args = parser.parse_args()
 
-save(args.name, [read_table(path) for path in args.tables], Path(args.pdf).with_suffix(""))
+save(FIGURES[args.name], [read_table(path) for path in args.tables], Path(args.pdf).with_suffix(""))

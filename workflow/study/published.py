@@ -8,15 +8,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import numpy as np
+import pandas as pd
 
 from study.cases import GROUPS, PAPER
-from study.claims import CLAIMS, NOT_JUDGED
+from study.claims import CLAIMS
 from study.contents import FIGURES, TABLES
+from study.evidence import SIZES
 from study.files import lacking, read_scores, read_table
+from study.judging import NOT_JUDGED
 from study.models import MODELS
-from study.verdicts import SIZES
 
 __all__ = ["compare_scores", "publish", "shortcomings", "write_checksums"]
 

@@ -13,10 +13,11 @@ from typing import Any
 import pandas as pd
 
 from study.cases import N_FEATURES, PAPER
-from study.claims import CLAIMS, RESAMPLES, STABLE
+from study.claims import CLAIMS
 from study.cluster import QUEUE, START, recorded
 from study.contents import FIGURES, TABLES
 from study.files import read_table
+from study.judging import RESAMPLES, STABLE
 from study.models import FUSION, L1, L2, MODELS, foreign, linear, points
 from study.simulate import ROWS
 
@@ -28,7 +29,7 @@ VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "n
 READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by_task": "distances by task"}
 #: Where the code of each part stands, by its heading.
 CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "workflow/study/cases.py",
-        "claims": "workflow/study/claims.py", "rules of the verdicts": "workflow/study/verdicts.py",
+        "claims": "workflow/study/claims/__init__.py", "verdicts": "workflow/study/judging.py",
         "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
 
 
@@ -100,8 +101,8 @@ def _parts(tables, provenance):
 
 def _figure(name, source):
     """A figure with its caption and links to its files; a click shows it at full size."""
-    claim = FIGURES[name].claim
-    caption = html.escape((f"Claim {claim}: " if claim else "") + FIGURES[name].caption)
+    claim = next((f"Claim {claim.number}: " for claim in CLAIMS if claim.figure_name == name), "")
+    caption = html.escape(claim + FIGURES[name].caption)
     beside = ", ".join(f'<a href="figures/{name}.{suffix}">{word}</a>' for suffix, word in (
         ("png", "full size"), ("pdf", "pdf"), ("csv", "numbers")))
     return (f'<figure id="{name}"><div class="scroll"><img src="{source}" alt="{caption}" '
@@ -205,8 +206,8 @@ def _claim(row, others, figures):
              ("Verdict", _verdict(row) + (f", in {stable} of the resamples" if stable else "")),
              *((f"Read {_reading(other)}", _with_share(other, row["numbers"])) for other in others.to_dict("records"))]
     listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in items if value)
-    shown = "".join(figures[name] for name, figure in FIGURES.items() if figure.claim == row["claim"])
-    return f'<h3 id="claim-{row["claim"]}">{row["claim"]}. {html.escape(row["paper"])}</h3>\n<dl>{listed}</dl>\n{shown}'
+    number, figure = row["claim"], figures[f"claim{row['claim']}"]
+    return f'<h3 id="claim-{number}">{number}. {html.escape(row["paper"])}</h3>\n<dl>{listed}</dl>\n{figure}'
 
 
 def _with_share(row, numbers):

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from study.claims.claim_06_low_l2 import VERY_LOW_L2, tie_breaks
 from study.models import READINGS, as_read
 from study.paired import FUSED, wide
 from study.separable import FLOOR
-from study.verdicts import VERY_LOW_L2, tie_breaks
 
 __all__ = ["summarise"]
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from study.cases import CASES, GROUPS
+from study.claims.claim_03_little_help import LITTLE_HELP
+from study.evidence import SIZES
 from study.models import MODELS, READINGS
 from study.scores import COLUMNS
-from study.cases import CASES, GROUPS
-from study.verdicts import LITTLE_HELP, SIZES
 
 SINGLE_TASK_EXTRA = {"elastic_net": 0.0, "adaboost": 0.01, "unpenalized": 0.05}
 

@@ -1,54 +1,25 @@
 """Verdicts follow from the rules: data in which a claim is true, and data bent so that it is not."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from study import claims, verdicts
-from study.files import read_table
+from study import judging
+from study.claims.claim_03_little_help import LITTLE_HELP
+from study.claims.claim_07_recovery import FARTHER_FROM_ZERO, overlaps
+from study.evidence import SIZES, Evidence
 from study.paired import SINGLE_TASK
 
-PUBLISHED = Path(__file__).parents[3] / "paper/published"
-
-
-def by_rule(scores, number, timing=None, groups=None):
-    only = [claim for claim in claims.CLAIMS if claim.number == number]
-    return claims.judge(scores, timing, groups, resamples=0, claims=only)["by_rule"][0]
-
-
-def bent(scores, where, **columns):
-    scores = scores.copy()
-    for name, change in columns.items():
-        scores.loc[where, name] = change(scores.loc[where, name])
-    return scores
-
-
-def worse(by):
-    return lambda error: error + by
+from .bending import bent, by_rule, worse
 
 
 def test_every_claim_is_reproduced_where_it_is_true(scores, timing, groups):
-    table = claims.judge(scores, timing, groups, resamples=0).set_index("claim")
+    table = judging.judge(scores, timing, groups, resamples=0).set_index("claim")
     assert table.index.tolist() == list(range(1, 13))
     # No difference at all between (i) and (ii) contradicts a slight one.
     assert set(table["by_rule"].drop(11)) == {"reproduced"}
     assert (table["numbers"].str.len() > 0).all()
     assert table["written"].tolist() == ["before the run"] * 8 + ["afterwards"] * 4
-
-
-@pytest.mark.slow
-def test_published_claims_are_what_the_rules_say_of_the_published_scores():
-    scores, timing, groups = (PUBLISHED / f"{name}.csv" for name in ("scores", "newton_step", "groups"))
-    found = claims.judge(read_table(scores), read_table(timing), read_table(groups) if groups.exists() else None,
-                         resamples=0)
-    published = read_table(PUBLISHED / "claims.csv")
-    for column in ("claim", "paper", "rule", "written", "numbers", "test", "by_rule"):
-        assert found[column].fillna("").tolist() == published[column].fillna("").tolist(), column
-    assert (published["stability"].dropna() <= 1).all()
-    called_open = published["stability"] < 0.8
-    assert (published["verdict"] == published["by_rule"].where(~called_open, "open")).all()
 
 
 @pytest.mark.parametrize(("led", "verdict"), [("bcdfh", "reproduced"), ("bcdf", "partly"), ("bcd", "partly"),
@@ -65,7 +36,7 @@ def test_claim_1_takes_the_majority_of_sizes(scores, lost, verdict):
 
 
 def test_claim_1_says_how_the_rule_fares_where_the_paper_makes_no_claim(scores):
-    numbers = claims.judge(scores, resamples=0)["numbers"][0]
+    numbers = judging.judge(scores, resamples=0)["numbers"][0]
     assert "in the cases that the paper leaves out they lead in 15 of 15 cells" in numbers
 
 
@@ -86,7 +57,7 @@ def test_claim_2_is_partly_true_where_the_gain_does_not_peak_and_tells_the_sign(
     other = scores["size"].isin([25, 50, 400]) & scores["model"].isin(SINGLE_TASK) & scores["case"].isin(list("dh"))
     low = bent(scores, other, test_error=worse(0.1))
     assert by_rule(low, 2) == "partly"
-    row = claims.judge(low, resamples=0).iloc[1]
+    row = judging.judge(low, resamples=0).iloc[1]
     assert "larger there than at other sizes in cases b, f." in row["numbers"]
     assert "d -0.07" in row["test"]
     assert "b +0.03" in row["test"]
@@ -96,23 +67,23 @@ def test_claim_2_is_partly_true_where_the_gain_does_not_peak_and_tells_the_sign(
                                                  (11, "not reproduced")])
 def test_claim_3_counts_cells(scores, helped, verdict):
     """19 of 21 cells are 90 %, 18 are not; 11 are half, 10 are not."""
-    cells = verdicts.LITTLE_HELP[:helped]
+    cells = LITTLE_HELP[:helped]
     where = pd.Series([key in cells for key in zip(scores["case"], scores["size"])]) & scores["model"].isin(SINGLE_TASK)
     assert by_rule(bent(scores, where, test_error=worse(0.1)), 3) == verdict
 
 
 @pytest.mark.parametrize(("share", "agree"), [(0.4, 21), (0.6, 20)])
 def test_claim_3_takes_half_of_the_gain_with_high_similarity(scores, share, agree):
-    gain = verdicts.Evidence(scores).mean_over_best
+    gain = Evidence(scores).mean_over_best
     reference = gain.loc[list("bdfh"), [100, 200]].to_numpy().mean()
     where = (scores["case"] == "a") & (scores["size"] == 25) & scores["model"].isin(SINGLE_TASK)
     bend = bent(scores, where, test_error=worse(share * reference - gain.loc["a", 25]))
-    assert f"{agree} of 21 cells agree" in claims.judge(bend, resamples=0)["numbers"][2]
+    assert f"{agree} of 21 cells agree" in judging.judge(bend, resamples=0)["numbers"][2]
 
 
 @pytest.mark.parametrize(("excess", "held"), [(0.019, "reproduced"), (0.021, "partly")])
 def test_claim_4_has_a_limit_to_the_bayes_risk(scores, excess, held):
-    evidence = verdicts.Evidence(scores)
+    evidence = Evidence(scores)
     late = (scores["case"] == "g") & (scores["size"] == 400)
     now = scores[late & (scores["model"] == "elastic_net")]["test_error"].mean() - scores[late]["bayes_risk"].mean()
     assert evidence.best["g", 400] == "elastic_net"
@@ -121,7 +92,7 @@ def test_claim_4_has_a_limit_to_the_bayes_risk(scores, excess, held):
 
 @pytest.mark.parametrize(("share", "held"), [(0.45, "reproduced"), (0.55, "partly")])
 def test_claim_4_wants_half_of_the_gain_gone(scores, share, held):
-    gain = verdicts.Evidence(scores).mean_over_best.loc["h"]
+    gain = Evidence(scores).mean_over_best.loc["h"]
     late = (scores["case"] == "h") & (scores["size"] == 400) & scores["model"].str.startswith("fused")
     less = share * gain.drop(400).max() - gain[400]
     assert by_rule(bent(scores, late, test_error=worse(-less)), 4) == held
@@ -164,7 +135,7 @@ def test_claim_6_hangs_on_the_tie_break(scores):
 @pytest.mark.parametrize(("apart", "verdict"), [(4, "reproduced"), (5, "partly")])
 def test_claim_7_wants_most_comparisons_to_overlap(scores, apart, verdict):
     """16 of 20 are 80 %, 15 are not; the elastic net stays farther everywhere."""
-    cells = [(case, size) for case in "gh" for size in verdicts.SIZES][:apart]
+    cells = [(case, size) for case in "gh" for size in SIZES][:apart]
     where = pd.Series([key in cells for key in zip(scores["case"], scores["size"])]) & (scores["model"] == "fused_l1")
     same = scores.copy()
     for distance in ("distance_zero", "distance_nonzero"):
@@ -180,21 +151,21 @@ def test_claim_7_measures_overlap_in_interquartile_ranges(scores, spread, near):
     first = scores.loc[cell & (scores["model"] == "fused_elastic_net"), "distance_zero"]
     shift = second.median() - first.median() + spread * (second.quantile(0.75) - second.quantile(0.25))
     bend = bent(scores, first.index, distance_zero=worse(shift))
-    assert verdicts._overlaps(bend)["g", 50, "distance_zero"] == near
+    assert overlaps(bend)["g", 50, "distance_zero"] == near
 
 
 @pytest.mark.parametrize(("farther", "verdict"), [(4, "partly"), (3, "not reproduced")])
 def test_claim_7_counts_named_cells_where_nothing_overlaps(scores, farther, verdict):
     fused = scores["model"] == "fused_l1"
     apart = bent(scores, fused, distance_zero=worse(1), distance_nonzero=worse(1))
-    cells = verdicts.FARTHER_FROM_ZERO[farther:]
+    cells = FARTHER_FROM_ZERO[farther:]
     closer = pd.Series([key in cells for key in zip(scores["case"], scores["size"])])
     closer &= scores["model"] == "elastic_net"
     assert by_rule(bent(apart, closer, distance_zero=worse(-1)), 7) == verdict
 
 
 def test_claim_7_says_how_many_significant_cells_are_not_named(scores):
-    assert "Of the 20 significant cells 13 are not among those that the paper names" in claims.judge(
+    assert "Of the 20 significant cells 13 are not among those that the paper names" in judging.judge(
         scores, resamples=0)["numbers"][6]
 
 
@@ -241,72 +212,7 @@ def test_claim_12_compares_large_groups_with_small_ones(scores, groups, kinds, v
     assert by_rule(scores, 12, groups=bend) == verdict
 
 
-def test_few_instances_are_not_judged_but_have_numbers(make_scores, make_groups, timing):
-    table = claims.judge(make_scores(instances=2), timing, make_groups(instances=2)).set_index("claim")
-    judged = table["by_rule"].drop(8)
-    assert (judged == "not judged: 2 instances of a case, 10 needed").all()
-    assert table["stability"].isna().all()
-    assert (table["numbers"].str.len() > 0).all()
-
-
-def test_missing_cases_sizes_or_models_are_named(scores):
-    assert by_rule(scores[scores["case"] != "e"], 1) == "not judged: no case e"
-    assert by_rule(scores[scores["size"] != 100], 1) == "not judged: no size 100"
-    assert by_rule(scores[scores["model"] != "unpenalized"], 1) == "not judged: no model unpenalized"
-    assert by_rule(scores, 8).startswith("not judged: no timing")
-    assert by_rule(scores, 12) == "not judged: the experiment is no part of this run"
-
-
-def test_without_adaboost_the_others_are_compared_and_it_is_said(scores):
-    table = claims.judge(scores[scores["model"] != "adaboost"], resamples=0).set_index("claim")
-    assert table.loc[1, "by_rule"] == "reproduced"
-    assert table.loc[1, "numbers"].endswith("(without AdaBoost)")
-
-
-@pytest.mark.slow
-def test_a_clear_verdict_is_stable_and_a_toss_is_open(scores):
-    """Of three cases with nearly the same gain, which two lead is a matter of the instances drawn."""
-    only = [claim for claim in claims.CLAIMS if claim.number in (1, 5)]
-    other = (scores["model"] == "fused_l1") & (scores["case"] == "a")
-    toss = bent(scores, other, test_error=worse(0.001 - 1e-6))
-    table = claims.judge(toss, resamples=30, claims=only).set_index("claim")
-    assert table.loc[1, ["stability", "verdict"]].tolist() == [1.0, "reproduced"]
-    assert table.loc[5, "stability"] < 0.8
-    assert table.loc[5, "verdict"] == "open"
-
-
-@pytest.mark.parametrize(("share", "verdict"), [(0.79, "open"), (0.8, "reproduced")])
-def test_a_verdict_is_open_below_eighty_percent(scores, monkeypatch, share, verdict):
-    monkeypatch.setattr(claims, "stability", lambda *_: {1: share})
-    only = [claim for claim in claims.CLAIMS if claim.number == 1]
-    assert claims.judge(scores, claims=only)["verdict"].tolist() == [verdict]
-
-
-def test_resamples_draw_whole_instances_within_their_case(scores):
-    marked = scores.assign(origin=scores["case"] + scores["instance"].astype(str))
-    drawn = claims._resampler(marked)(np.random.default_rng(1))
-    assert len(drawn) == len(scores)
-    assert drawn.groupby("case")["instance"].nunique().tolist() == [20] * 8
-    assert 8 * 8 < drawn["origin"].nunique() < 8 * 17
-    for (case, _), rows in drawn.groupby(["case", "instance"]):
-        assert rows["origin"].nunique() == 1
-        assert rows["origin"].iloc[0].startswith(case)
-        assert len(rows) == 25
-
-
-def test_other_readings_are_judged_on_their_own_scores(scores, make_readings, groups):
-    others = make_readings(scores)
-    tuned = others["model"] == "elastic_net_by_task"
-    others.loc[tuned & others["case"].isin(list("bcd")), "test_error"] -= 0.2
-    table = claims.judge_readings(scores, others, groups, resamples=0).set_index(["reading", "claim"])["by_rule"]
-    assert table["by_task", 1] == "not reproduced"
-    assert table["off_corner", 1] == "reproduced"
-    assert table["distances_by_task"].index.tolist() == [7]
-    assert (table["off_corner"] == claims.judge(scores, None, groups,
-                                                resamples=0).set_index("claim")["by_rule"].drop(8)).all()
-
-
 def test_best_single_task_model_has_the_least_mean_error(scores):
-    best = verdicts.Evidence(scores).best
+    best = Evidence(scores).best
     assert isinstance(best, pd.Series)
     assert set(best) == {"elastic_net"}

@@ -6,9 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from study import claims
 from study.contents import FIGURES, TABLES
 from study.files import read_table, write_table
+from study.judging import judge
 from study.published import compare_scores, publish
 
 
@@ -40,7 +40,7 @@ def test_a_preview_is_compared_on_its_own_rows(scores):
 
 @pytest.fixture(scope="module")
 def judged(scores, groups, timing):
-    return claims.judge(scores, timing, groups, resamples=0)
+    return judge(scores, timing, groups, resamples=0)
 
 
 @pytest.fixture

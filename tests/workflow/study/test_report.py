@@ -14,10 +14,11 @@ import matplotlib.figure
 import pandas as pd
 import pytest
 
-from study import claims
+from study.claims import CLAIMS
 from study.cluster import recorded, simulate_cluster
 from study.contents import FIGURES
 from study.files import write_table
+from study.judging import judge, judge_readings
 from study.paired import compare
 from study.provenance import provenance
 from study.report import for_print, render
@@ -34,8 +35,8 @@ CONFIG = {"seed": 1, "noise": "sd", "tol": 1e-8}
 def filled(folder, scores, timing, readings, groups, config=CONFIG):
     """A folder with all that a report needs, made from scores."""
     others = readings(scores)
-    judged, read = claims.judge(scores, timing, groups, resamples=0), claims.judge_readings(scores, others, groups,
-                                                                                            resamples=0)
+    judged = judge(scores, timing, groups, resamples=0)
+    read = judge_readings(scores, others, groups, resamples=0)
     agreement = pd.DataFrame({"case": ["a"], "size": [50], "l1": [1.0], "l2": [0.0], "max_coef_difference": [2e-7],
                               "objective_difference": [-1e-12], "gap": [1e-11]})
     tables = {"scores": scores, "readings": others, "groups": groups, "claims": judged, "verdicts": read,
@@ -86,7 +87,7 @@ def test_the_page_carries_its_figures_and_links_to_what_is_beside_it(page, folde
 
 def test_every_claim_has_its_section_with_verdict_and_figure(page):
     assert "Of 12 claims of the paper, by number: reproduced (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12);" in page
-    for claim in claims.CLAIMS:
+    for claim in CLAIMS:
         section = page[page.index(f'<h3 id="claim-{claim.number}">'):].split("<h3", 2)[1]
         assert html.escape(claim.paper) in section
         assert html.escape(claim.rule) in section

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from study import claims
+from study import judging
 from study.models import READINGS
 from study.sensitivity import summarise
 from study.separable import FLOORS
@@ -44,8 +44,8 @@ def test_small_bags_are_compared_with_the_default_at_the_same_size(scores):
 def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores, make_readings):
     others = make_readings(scores)
     others.loc[(others["model"] == "elastic_net_by_task") & others["case"].isin(list("bcd")), "test_error"] -= 0.2
-    table = claims.judge(scores, resamples=0)
-    rows = summarise(scores, others, table, claims.judge_readings(scores, others, resamples=0)).set_index("reading")
+    table = judging.judge(scores, resamples=0)
+    rows = summarise(scores, others, table, judging.judge_readings(scores, others, resamples=0)).set_index("reading")
     by_task = rows.loc[READINGS["by_task"].label]
     assert "claim 1 reproduced -> not reproduced" in by_task["otherwise"]
     assert "b -0.1" in by_task["otherwise"]
@@ -56,5 +56,5 @@ def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores,
 def test_a_preview_is_told_nothing_of_readings(make_scores, make_readings):
     scores = make_scores(instances=2)
     others = make_readings(scores)
-    verdicts = claims.judge_readings(scores, others, resamples=0)
-    assert len(summarise(scores, others, claims.judge(scores, resamples=0), verdicts)) == 1
+    verdicts = judging.judge_readings(scores, others, resamples=0)
+    assert len(summarise(scores, others, judging.judge(scores, resamples=0), verdicts)) == 1

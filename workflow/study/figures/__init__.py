@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from study.contents import FIGURES
-from study.figures import claims, overview
 from study.figures.style import style
 from study.files import replacing, write_table
 
-__all__ = ["functions", "save"]
+__all__ = ["Figure", "save"]
 
 
-def functions(name: str) -> Any:
-    """The two functions of a figure: from its tables to the one behind it, and from that to the figure."""
-    home = overview if hasattr(overview, f"{name}_figure") else claims
-    return getattr(home, f"{name}_table"), getattr(home, f"{name}_figure")
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes
+    ----------
+    tables : tuple of str
+        Result tables that it is drawn from.
+    needs : str
+        What these must hold for it to show anything, in words.
+    caption : str
+    tabulate : function
+        From these tables to the one behind the figure.
+    draw : function
+        From that one to the figure.
+    """
+
+    tables: tuple[str, ...]
+    needs: str
+    caption: str
+    tabulate: Callable[..., pd.DataFrame]
+    draw: Callable[[pd.DataFrame], Any]
 
 
-def save(name: str, tables: Any, stem: Any) -> None:
-    """Draw one figure without a screen and write it as pdf and png, and its table as csv, beside each other.
+def save(figure: Figure, tables: Sequence[pd.DataFrame], stem: str | Path) -> None:
+    """Draw a figure without a screen and write it as pdf and png, and its table as csv, beside each other.
 
     Parameters
     ----------
-    name : str
-        Of ``FIGURES``.
+    figure : Figure
     tables : list of DataFrame
         The tables that it is drawn from.
-    stem : str
-        Path without suffix.
+    stem : Path
+        Without suffix.
     """
-    tabulate, draw = functions(name)
-    table = tabulate(*tables)
+    table = figure.tabulate(*tables)
     with plt.rc_context(style()):
-        figure = draw(table) if len(table) else _nothing_to_draw(name)
-        FigureCanvasAgg(figure)
-        box = figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.05)
+        drawn = figure.draw(table) if len(table) else _nothing_to_draw(figure)
+        FigureCanvasAgg(drawn)
+        box = drawn.get_tightbbox(drawn.canvas.get_renderer()).padded(0.05)
         for suffix, extra in (("pdf", {"CreationDate": None, "ModDate": None}), ("png", {"Software": None})):
             with replacing(f"{stem}.{suffix}") as temporary:
-                figure.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches=box)
-        plt.close(figure)
+                drawn.savefig(temporary, format=suffix, metadata=extra, dpi=200, bbox_inches=box)
+        plt.close(drawn)
     write_table(f"{stem}.csv", table)
 
 
-def _nothing_to_draw(name):
+def _nothing_to_draw(figure):
     """A sentence in the place of a figure that a run of few cases or models has no numbers for."""
-    figure = plt.figure(figsize=(5, 0.6))
-    figure.text(0.5, 0.5, f"Nothing to show in this run: the figure takes {FIGURES[name].needs}.", ha="center",
-                va="center")
-    return figure
+    drawn = plt.figure(figsize=(5, 0.6))
+    drawn.text(0.5, 0.5, f"Nothing to show in this run: the figure takes {figure.needs}.", ha="center", va="center")
+    return drawn

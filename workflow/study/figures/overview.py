@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from study.cases import CASES
-from study.figures.style import YELLOW, interval, legend, models_of, name_axes, panels, subplots, title
+from study.figures import Figure
+from study.figures.style import (YELLOW, interval, legend, models_of, name_axes, panels, plain_logarithms, subplots,
+                                 title)
 from study.models import FUSION, L1, L2, MODELS, linear
 from study.paired import FUSED, compare
 
-__all__ = ["differences_figure", "differences_table", "distances_figure", "distances_table", "errors_figure",
-           "errors_table",
-           "penalties_figure", "penalties_table"]
+__all__ = ["FIGURES", "differences_figure", "differences_table", "distances_figure", "distances_table",
+           "errors_figure", "errors_table", "penalties_figure", "penalties_table"]
 
 #: The model that is far out: its distances are told in words, so that the others can be told apart.
 FAR_OUT = "unpenalized"
@@ -41,7 +41,7 @@ def errors_figure(table: pd.DataFrame) -> Any:
         ax.axhline(rows.drop_duplicates("instance")["bayes_risk"].median(), color=YELLOW, linewidth=2, zorder=0.5)
         ax.set(title=title(case), yscale="log", ylim=(0.8 * min(table["bayes_risk"].min(), table["test_error"].min()),
                                                       0.6))
-        _plain_logarithms(ax.yaxis)
+        plain_logarithms(ax.yaxis)
     name_axes(figure, "training rows", "test error")
     absent = [Line2D([], [], linestyle="none", label=f"{model.label}: not run") for model in MODELS.values()
               if model.role and model.name not in models]
@@ -165,8 +165,22 @@ def _boxes(ax, rows, models):
     ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
 
 
-def _plain_logarithms(axis):
-    """Plain numbers on a logarithmic axis."""
-    axis.set_major_locator(LogLocator(subs=[1, 2, 3, 5]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())
+#: By name.
+FIGURES = {
+    "errors": Figure(("scores",), "scores", (
+        "Test error (share of wrong labels over four tasks and the test rows) by training rows, on a logarithmic "
+        "scale; a box holds the instances of a case. Yellow: median over instances of the Bayes risk, the mean of "
+        "min(p, 1 - p) under the true coefficients."), errors_table, errors_figure),
+    "differences": Figure(("scores",), "the fused elastic net and another model", (
+        "Test error of each model minus that of the fused elastic net on the same data: mean over instances with 95 % "
+        "t-interval, and median. Above zero, the fused elastic net is better. The scale is linear up to 0.02 and "
+        "logarithmic beyond."), differences_table, differences_figure),
+    "distances": Figure(("scores",), "linear models in the correlated cases e to h", (
+        "Euclidean distance between fitted and true coefficients of the correlated cases, over the true zeros (across) "
+        "and over the true non-zeros (up), each divided by their count; intercepts left out. Small points are "
+        "instances, large ones their medians; the medians of (iv), which is far out, are written in the corner. Each "
+        "panel has its own scales."), distances_table, distances_figure),
+    "penalties": Figure(("scores",), "the fused elastic net", (
+        "How often each value of the grid was chosen for the fused elastic net, by case and training rows. The paper's "
+        "letters for l1, l2 and fusion are lambda1, lambda2 and nu."), penalties_table, penalties_figure),
+}

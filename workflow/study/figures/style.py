@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from study.cases import CASES
 from study.models import MODELS
 
-__all__ = ["YELLOW", "interval", "legend", "matrix", "models_of", "name_axes", "panels", "style", "subplots", "title"]
+__all__ = ["AGREES", "DIFFERS", "YELLOW", "interval", "legend", "matrix", "models_of", "name_axes", "panels",
+           "plain_logarithms", "style", "subplots", "title"]
 
+#: The Bayes risk, and where the paper says that something is so.
 YELLOW = "#F0C400"
+#: Numbers that agree with the paper and that do not, and fused and single-task models.
+AGREES, DIFFERS = MODELS["fused_elastic_net"].color, MODELS["elastic_net"].color
 SIGNIFICANT = 0.05
 
 
 def style() -> Any:
     """Print-sized type on white, with fonts that a PDF can embed."""
     return {**sns.axes_style("whitegrid"), "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
-            "xtick.labelsize": 7,
-            "ytick.labelsize": 7, "legend.fontsize": 8, "pdf.fonttype": 42,
+            "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 8, "pdf.fonttype": 42,
             "grid.linewidth": 0.4, "axes.linewidth": 0.6}
 
 
@@ -82,6 +86,13 @@ def interval(ax: Any, x: Any, rows: Any, **look: Any) -> None:
     """Mean gains with their 95 % intervals, which a single instance does not have."""
     spread = np.nan_to_num([rows["gain"] - rows["low"], rows["high"] - rows["gain"]])
     ax.errorbar(x, rows["gain"], yerr=spread, **{"markersize": 4, "linewidth": 1.2, **look})
+
+
+def plain_logarithms(axis: Any) -> None:
+    """Plain numbers on a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=[1, 2, 3, 5]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def matrix(table: pd.DataFrame, value: Any, form: Any, outlined: Any = (), label: Any = "", limits: Any = None,
