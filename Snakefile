@@ -24,7 +24,7 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/scores.smk"
 
 
-for model in study_models.foreign():
+for model in foreign():
 
     include: f"workflow/rules/{model}.smk"
 
@@ -57,14 +57,14 @@ rule all:
 
 
 onstart:
-    refuse_second_run()
-    say_what_is_left_out()
+    checked(startup.hold_lock, ".")
+    if plan.absent:
+        progress.say("study: AdaBoost is left out, because R with rpart, or rpy2, is not installed")
     progress.start()
 
 
 onsuccess:
-    progress.finish()
-    show("results/compared_with_published.txt")
+    progress.finish("results/compared_with_published.txt")
 
 
 onerror:

@@ -8,7 +8,7 @@ rule adaboost:
         "results/logs/adaboost/{case}/{instance}.log",
     params:
         seed=config["seed"],
-        sizes=SIZES,
+        sizes=plan.sizes,
         minsplit=20,
         sources=sources("adaboost.py"),
     shell:

@@ -59,7 +59,7 @@ rule cluster_hours:
 
 rule agreement:
     input:
-        expand("results/data/{case}/1.npz", case=CASES),
+        expand("results/data/{case}/1.npz", case=plan.cases),
     output:
         "results/agreement.csv",
     log:
@@ -73,14 +73,14 @@ rule agreement:
 rule provenance:
     input:
         scores="results/scores.csv",
-        boosted=f"results/adaboost/{CASES[0]}/1.npz" if "adaboost" in MODELS else [],
+        boosted=f"results/adaboost/{plan.cases[0]}/1.npz" if "adaboost" in plan.models else [],
     output:
         "results/provenance.json",
     log:
         "results/logs/provenance.log",
     params:
         config=json.dumps(config, sort_keys=True),
-        models=MODELS,
+        models=plan.models,
         sources=sources("provenance.py"),
     shell:
         'python3 "$SCRIPTS/provenance.py" {input.scores:q} {output:q} --config {params.config:q}'

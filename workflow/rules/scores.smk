@@ -8,7 +8,7 @@ rule grid:
     log:
         "results/logs/grid/{case}/{instance}.log",
     params:
-        sizes=lambda wildcards: sizes_of(wildcards.case),
+        sizes=lambda wildcards: plan.sizes_of(wildcards.case),
         tol=config["tol"],
         sources=sources("grid.py"),
     shell:
@@ -18,16 +18,16 @@ rule grid:
 
 rule evaluate:
     input:
-        data=lambda wildcards: instances_of("results/data/{case}/{instance}.npz", wildcards.case),
-        fits=lambda wildcards: instances_of("results/grid/{case}/{instance}.npz", wildcards.case),
-        beside=lambda wildcards: instances_of(
+        data=lambda wildcards: plan.files("results/data/{case}/{instance}.npz", wildcards.case),
+        fits=lambda wildcards: plan.files("results/grid/{case}/{instance}.npz", wildcards.case),
+        beside=lambda wildcards: plan.files(
             "results/grid/{case}/{instance}{suffix}", wildcards.case, suffix=[".csv", ".seconds.csv"]
         ),
-        margins=lambda wildcards: instances_of(
-            "results/{model}/{case}/{instance}.npz", wildcards.case, model=foreign_of(wildcards.case)
+        margins=lambda wildcards: plan.files(
+            "results/{model}/{case}/{instance}.npz", wildcards.case, model=plan.foreign_of(wildcards.case)
         ),
-        margins_beside=lambda wildcards: instances_of(
-            "results/{model}/{case}/{instance}.seconds.csv", wildcards.case, model=foreign_of(wildcards.case)
+        margins_beside=lambda wildcards: plan.files(
+            "results/{model}/{case}/{instance}.seconds.csv", wildcards.case, model=plan.foreign_of(wildcards.case)
         ),
     output:
         scores="results/scores/{case}.csv",
@@ -35,8 +35,8 @@ rule evaluate:
     log:
         "results/logs/evaluate/{case}.log",
     params:
-        models=MODELS,
-        foreign=lambda wildcards: foreign_of(wildcards.case),
+        models=plan.models,
+        foreign=lambda wildcards: plan.foreign_of(wildcards.case),
         sources=sources("evaluate.py"),
     shell:
         'python3 "$SCRIPTS/evaluate.py" {wildcards.case} {output.scores:q} {output.readings:q}'
@@ -46,7 +46,7 @@ rule evaluate:
 
 rule collect:
     input:
-        expand("results/scores/{case}.csv", case=CASES),
+        expand("results/scores/{case}.csv", case=plan.cases),
     output:
         "results/scores.csv",
     log:
@@ -59,7 +59,7 @@ rule collect:
 
 use rule collect as collect_readings with:
     input:
-        expand("results/readings/{case}.csv", case=CASES),
+        expand("results/readings/{case}.csv", case=plan.cases),
     output:
         "results/readings.csv",
     log:
@@ -69,7 +69,7 @@ use rule collect as collect_readings with:
 # The experiment on larger groups of correlated features: models of both kinds in one table, empty in a preview.
 use rule collect as collect_groups with:
     input:
-        expand("results/{kind}/{case}.csv", kind=["scores", "readings"], case=GROUP_CASES),
+        expand("results/{kind}/{case}.csv", kind=["scores", "readings"], case=plan.group_cases),
     output:
         "results/groups.csv",
     log:

@@ -8,7 +8,7 @@ use rule simulate as simulate_otherwise with:
         "results/logs/simulate_otherwise/{reading}/{case}/{instance}.log",
     params:
         seed=config["seed"],
-        noise=lambda wildcards: other_noise() if wildcards.reading == "noise" else config["noise"],
+        noise=lambda wildcards: plan.other_noise if wildcards.reading == "noise" else config["noise"],
         copying=lambda wildcards: "after" if wildcards.reading == "copying" else "before",
         sources=sources("simulate.py"),
 
@@ -26,9 +26,9 @@ use rule grid as grid_otherwise with:
 
 use rule evaluate as evaluate_otherwise with:
     input:
-        data=few_instances_of("results/sensitivity/{{reading}}/data/{{case}}/{instance}.npz"),
-        fits=few_instances_of("results/sensitivity/{{reading}}/grid/{{case}}/{instance}.npz"),
-        beside=few_instances_of(
+        data=plan.few_files("results/sensitivity/{{reading}}/data/{{case}}/{instance}.npz"),
+        fits=plan.few_files("results/sensitivity/{{reading}}/grid/{{case}}/{instance}.npz"),
+        beside=plan.few_files(
             "results/sensitivity/{{reading}}/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]
         ),
         margins=[],
@@ -39,7 +39,7 @@ use rule evaluate as evaluate_otherwise with:
     log:
         "results/logs/evaluate_otherwise/{reading}/{case}.log",
     params:
-        models=MODELS,
+        models=plan.models,
         foreign=[],
         sources=sources("evaluate.py"),
 
@@ -60,13 +60,13 @@ use rule adaboost as adaboost_small_bags with:
 
 rule separable:
     input:
-        few_instances_of("results/data/{case}/{instance}.npz", case=CASES),
+        plan.few_files("results/data/{case}/{instance}.npz", case=plan.cases),
     output:
         "results/sensitivity/separable.csv",
     log:
         "results/logs/separable.log",
     params:
-        sizes=SIZES,
+        sizes=plan.sizes,
         tol=config["tol"],
         sources=sources("separable.py"),
     shell:
@@ -79,11 +79,11 @@ rule sensitivity:
         readings="results/readings.csv",
         claims="results/claims.csv",
         verdicts="results/verdicts.csv",
-        noise=expand("results/sensitivity/noise/scores/{case}.csv", case=COPIED_CASES),
-        copying=expand("results/sensitivity/copying/scores/{case}.csv", case=COPIED_CASES),
-        separable=["results/sensitivity/separable.csv"] if FEW_INSTANCES and "unpenalized" in MODELS else [],
-        boosted=few_instances_of("results/sensitivity/adaboost/{case}/{instance}.npz", case=SMALL_BAG_CASES),
-        data=few_instances_of("results/data/{case}/{instance}.npz", case=SMALL_BAG_CASES),
+        noise=expand("results/sensitivity/noise/scores/{case}.csv", case=plan.copied_cases),
+        copying=expand("results/sensitivity/copying/scores/{case}.csv", case=plan.copied_cases),
+        separable=["results/sensitivity/separable.csv"] if plan.few and "unpenalized" in plan.models else [],
+        boosted=plan.few_files("results/sensitivity/adaboost/{case}/{instance}.npz", case=plan.small_bag_cases),
+        data=plan.few_files("results/data/{case}/{instance}.npz", case=plan.small_bag_cases),
     output:
         "results/sensitivity.csv",
     log:

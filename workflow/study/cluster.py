@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from study.models import foreign
 
-__all__ = ["INSTANCES", "QUEUE", "START", "makespan", "recorded", "simulate_cluster"]
+__all__ = ["INSTANCES", "QUEUE", "START", "makespan", "recorded", "simulate_cluster", "slurm_group"]
 
 RULES = ("simulate", "grid", *foreign())
 #: Instances of all cases together in the larger study: 8 cases of 1,000.
@@ -25,6 +27,12 @@ INSTANCES = 8000
 QUEUE = 30.0
 #: Seconds that each job takes to start Python or R and to read and write, beyond what was recorded.
 START = 1.5
+
+
+def slurm_group() -> int:
+    """Instances in one Slurm job, as the profiles say."""
+    profile = yaml.safe_load((Path(__file__).parents[1] / "profiles/slurm7/config.yaml").read_text(encoding="utf-8"))
+    return int(dict(entry.split("=") for entry in profile["group-components"])["instance"])
 
 
 def recorded(scores: pd.DataFrame) -> pd.DataFrame:

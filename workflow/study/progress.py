@@ -47,10 +47,15 @@ class Progress:
         self.began, self.before = time.monotonic(), self.done()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def finish(self) -> None:
-        """Stop, and say what was done and what is missing, with the CPU time of each kind."""
+    def finish(self, *results: str | Path) -> None:
+        """Stop, and say what was done and what is missing, with the CPU time of each kind.
+
+        The first line of each of the text files ``results`` follows, if the run made it.
+        """
         self.over.set()
         self.say(self.summary())
+        for path in filter(Path.exists, map(Path, results)):
+            self.say(f"study: {path.read_text().splitlines()[0]}")
 
     def done(self) -> Any:
         """Number of finished jobs, by kind."""

@@ -47,6 +47,13 @@ def test_the_summary_names_what_is_missing_and_adds_the_cpu_time(tmp_path):
     assert said[0].startswith("study: grid: 2 of 3 done, 2 of them now, 1 MISSING, 3.0 min of CPU time\nstudy: took")
 
 
+def test_the_end_shows_the_first_line_of_a_result_that_was_made(tmp_path):
+    said = []
+    (tmp_path / "compared.txt").write_text("8 of 8 rows are identical\nmore\n")
+    Progress({}, say=said.append).finish(tmp_path / "compared.txt", tmp_path / "absent.txt")
+    assert said[1:] == ["study: 8 of 8 rows are identical"]
+
+
 def test_it_speaks_in_the_background_until_it_ends(tmp_path):
     said = []
     progress = Progress({"grid": made(tmp_path, 1, 2)}, every=0.01, say=said.append)

@@ -1,0 +1,105 @@
+"""What a run makes, read off its config: the cases, instances, sizes and models of each of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from study.cases import CASES, GROUPS
+from study.contents import FIGURES, TABLES
+from study.models import foreign
+
+__all__ = ["Plan"]
+
+#: Sensitivity runs and the experiment on groups belong to a study whose claims are judged, not to a preview.
+JUDGED = 10
+#: Training rows of the experiment on larger groups.
+GROUP_SIZES = [50, 100, 200]
+
+
+class Plan:
+    """The parts of a run.
+
+    Parameters
+    ----------
+    config : dict
+        Checked by :func:`study.settings.check_config`.
+    absent : collection of str
+        Models that cannot be run on this machine.
+
+    Attributes
+    ----------
+    cases, sizes, models : list
+        Of the study; the models without those absent.
+    absent : list of str
+        Models of the config that are left out.
+    foreign : list of str
+        Models that are no part of the grid; each has a file of rules of its own name.
+    instances, few, of_groups : range
+        Numbers of the instances of the study, of the sensitivity runs and of the experiment on groups.
+    copied_cases, small_bag_cases, group_cases : list of str
+        Cases that are drawn otherwise, that are boosted with small bags, and those of the experiment on groups.
+    other_noise : str
+        The reading of the noise that this run does not take.
+    """
+
+    def __init__(self, config: Mapping[str, Any], absent: Collection[str] = ()) -> None:
+        self.cases, self.sizes = config["cases"], config["sizes"]
+        self.models = [model for model in config["models"] if model not in absent]
+        self.absent = [model for model in config["models"] if model in absent]
+        self.foreign = [model for model in foreign() if model in self.models]
+        judged = config["instances"] >= JUDGED
+        self.instances = range(1, config["instances"] + 1)
+        self.few = range(1, min(config["sensitivity"], config["instances"]) + 1 if judged else 1)
+        self.of_groups = range(1, config["groups"] + 1 if judged else 1)
+        self.copied_cases = [case for case in self.cases if CASES[case].correlated and self.few
+                             and self._has("fused_elastic_net", "elastic_net")]
+        self.small_bag_cases = [case for case in self.cases if 25 in self.sizes
+                                and self._has("adaboost", "fused_elastic_net")]
+        self.group_cases = list(GROUPS) if self.of_groups and self._has("fused_elastic_net", "fused_l1") else []
+        self.other_noise = "variance" if config["noise"] == "sd" else "sd"
+
+    def sizes_of(self, case: str) -> Sequence[int]:
+        """Training rows of a case."""
+        return GROUP_SIZES if case in GROUPS else self.sizes
+
+    def foreign_of(self, case: str) -> list[str]:
+        """Models of a case that are no part of the grid."""
+        return [] if case in GROUPS else self.foreign
+
+    def files(self, pattern: str, *cases: str, **values: Sequence[str]) -> list[str]:
+        """A file name for every instance of some cases, those of one case and value after each other."""
+        numbers = {case: self.of_groups if case in GROUPS else self.instances for case in cases}
+        return [name for case in cases for name in _names(pattern, case=[case], **values, instance=numbers[case])]
+
+    def few_files(self, pattern: str, **values: Sequence[str]) -> list[str]:
+        """A file name for each instance of the sensitivity runs."""
+        return _names(pattern, instance=self.few, **values)
+
+    def jobs(self) -> dict[str, list[str]]:
+        """The result file of every job, by kind."""
+        cases = [*self.cases, *self.group_cases]
+
+        def otherwise(kind):
+            pattern = f"results/sensitivity/{{reading}}/{kind}/{{case}}/{{instance}}.npz"
+            return self.few_files(pattern, reading=["noise", "copying"], case=self.copied_cases)
+
+        return {
+            "simulate": self.files("results/data/{case}/{instance}.npz", *cases) + otherwise("data"),
+            "grid": self.files("results/grid/{case}/{instance}.npz", *cases) + otherwise("grid"),
+            **{model: self.files(f"results/{model}/{{case}}/{{instance}}.npz", *self.cases) for model in self.foreign},
+            "small bags": self.few_files("results/sensitivity/adaboost/{case}/{instance}.npz",
+                                         case=self.small_bag_cases),
+            "scores": _names("results/scores/{case}.csv", case=cases),
+            "tables": _names("results/{table}.csv", table=TABLES),
+            "figures": _names("results/figures/{figure}.png", figure=list(FIGURES)),
+        }
+
+    def _has(self, *models):
+        return set(models) <= set(self.models)
+
+
+def _names(pattern, **values):
+    """The pattern for every combination of values, the last moving fastest."""
+    return [pattern.format(**dict(zip(values, combination))) for combination in product(*values.values())]
