@@ -1,4 +1,4 @@
-"""A copy of the project with a line changed: it reruns what depends on it, and a sixth model is one line."""
+"""A copy of the project with a line changed reruns what depends on it; models, cases and claims can be added to it."""
 
 import re
 import shutil
@@ -6,14 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-RIDGE = '    Model("ridge", "(vi) ridge", "#CC79A7", "P", lambda l1, l2, fusion: (l1 == 0) & (fusion == 0)),\n'
-
-
-def change(path, old, new):
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
+from .additions import add_to, change
 
 def planned(output):
     """Rules that a dry run would run again, without ``all``."""
@@ -39,21 +32,26 @@ def test_a_changed_line_reruns_just_what_depends_on_it(finished, study, project,
 
 
 @pytest.mark.slow
-def test_a_sixth_model_is_one_line_of_the_table(study, project, tmp_path):
-    """To the report, in a project whose folder has an odd name."""
-    change(project / "workflow/study/models.py", "_TABLE = (\n", "_TABLE = (\n" + RIDGE)
-    made = tmp_path / "made"
-    done = study(made, project=project, models="fused_elastic_net,elastic_net,ridge",
-                 config=["cases=[d]"], cores=2)
+def test_a_model_a_case_and_a_claim_are_added_and_shown_to_the_report(study, project, tmp_path):
+    """In a project whose folder has an odd name."""
+    add_to(project / "workflow/study")
+    made, settings = tmp_path / "made", {"project": project, "models": "fused_elastic_net,elastic_net,ridge",
+                                         "config": ["cases=[d,i]"]}
+    done = study(made, cores=2, **settings)
     assert done.returncode == 0, done.stdout
     scores = pd.read_csv(made / "results/scores.csv")
-    assert scores["model"].tolist() == ["ridge", "fused_elastic_net", "elastic_net"]
+    assert scores["model"].tolist() == ["ridge", "fused_elastic_net", "elastic_net"] * 2
+    assert scores["case"].tolist() == ["d"] * 3 + ["i"] * 3
     assert scores["l1"][0] == scores["fusion"][0] == 0
     assert scores["l2"][0] > 0
     assert "ridge" in set(pd.read_csv(made / "results/comparisons.csv")["other"])
-    assert "(vi) ridge" in (made / "results/report.html").read_text(encoding="utf-8")
+    assert pd.read_csv(made / "results/claims.csv")["claim"].tolist() == list(range(1, 14))
+    assert set(pd.read_csv(made / "results/figures/claim13.csv")["case"]) == {"d", "i"}
+    page = (made / "results/report.html").read_text(encoding="utf-8")
+    assert "(vi) ridge" in page
+    assert "13. All models beat a coin." in page
+    assert '<figure id="claim13">' in page
     assert not list(tmp_path.rglob("hit"))
     (made / "results/verdicts.csv").unlink()
-    again = study(made, "--dry-run", project=project, models="fused_elastic_net,elastic_net,ridge",
-                  config=["cases=[d]"])
+    again = study(made, "--dry-run", **settings)
     assert "claims" in planned(again.stdout), "a deleted table is made again though the report is there"
