@@ -22,25 +22,17 @@ parser.add_argument("--models", nargs="+", required=True)
 args = parser.parse_args()
 
 
-def beside(path, suffix):
-    return read_table(Path(path).with_suffix(suffix))
-
-
-def fitted(path):
-    seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
-    return {"params": read_arrays(path)["params"], "choices": beside(path, ".csv"), "seconds": seconds}
-
-
-def predicted(path):
-    arrays = read_arrays(path)
-    seconds = beside(path, ".seconds.csv").set_index("size")["seconds"]
-    return {**arrays, "seconds": seconds}
+def made(path):
+    """Arrays of a result file, and the seconds beside it."""
+    seconds = read_table(Path(path).with_suffix(".seconds.csv")).set_index("size")["seconds"]
+    return {**read_arrays(path), "seconds": seconds}
 
 
 tables, n = [], len(args.data)
 for i, (data, fits) in enumerate(zip(args.data, args.fits)):
-    margins = {model: predicted(args.margins[i + n * place]) for place, model in enumerate(args.foreign)}
-    rows = score_instance(read_arrays(data), fitted(fits), margins)
+    margins = {model: made(args.margins[i + n * place]) for place, model in enumerate(args.foreign)}
+    choices = read_table(Path(fits).with_suffix(".csv"))
+    rows = score_instance(read_arrays(data), {**made(fits), "choices": choices}, margins)
     tables.append(rows.assign(case=args.case, instance=int(Path(data).stem)))
 scores = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 stand_ins = [model.name for reading in READINGS.values() for place, model in reading.models.items()

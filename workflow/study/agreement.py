@@ -1,7 +1,5 @@
 """How closely fits without fusion agree with R's glmnet, which solves the same problem there."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The study's cases: one table, from which the config's words, titles of figures and the simulated data follow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["CASES", "GROUPS", "N_FEATURES", "PAPER", "Case"]
@@ -12,28 +10,13 @@ VALUES = (-4.0, -2.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Case:
-    """A case: non-zero coefficients of each task, and how many of them its neighbour shares.
+    """A case: non-zero coefficients of each task, and how many of them its neighbour shares."""
 
-    Attributes
-    ----------
-    name : str
-        As in the config and in the scores. It is part of the seed of every draw.
-    nonzeros : int
-        Non-zero coefficients in every task.
-    matches : int
-        Features at which two neighbouring tasks have the same non-zero value.
-    copies : int
-        Size of a group of correlated features: 1 in an independent case, 2 where the second half of the features
-        are noisy copies of the first.
-    values : tuple of float
-        What a non-zero coefficient may be.
-    """
-
-    name: str
-    nonzeros: int
-    matches: int
-    copies: int = 1
-    values: tuple[float, ...] = VALUES
+    name: str  # as in the config and in the scores; part of the seed of every draw
+    nonzeros: int  # non-zero coefficients in every task
+    matches: int  # features at which two neighbouring tasks have the same non-zero value
+    copies: int = 1  # size of a group of correlated features; 2: the second half are noisy copies of the first
+    values: tuple[float, ...] = VALUES  # what a non-zero coefficient may be
 
     @property
     def correlated(self) -> bool:

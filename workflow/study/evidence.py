@@ -5,8 +5,6 @@ of a single-task model minus its own, so that a positive gain speaks for fusion.
 over the one with the least mean test error at that case and size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -26,14 +24,8 @@ SIZES = (25, 50, 100, 200, 400)
 class Evidence:
     """Tables of the study, and what several rules read off them, each computed once.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        ``scores.csv`` of the study; only the paper's models and cases count.
-    timing : DataFrame, optional
-        Seconds of one chi-update: columns ``features``, ``space`` ("features" or "rows") and ``seconds``.
-    groups : DataFrame, optional
-        Scores of the experiment on larger groups.
+    Of the ``scores`` only the paper's models and cases count. ``timing`` has the seconds of one chi-update by
+    ``features`` and ``space`` ("features" or "rows"), ``groups`` the scores of the experiment on larger groups.
     """
 
     def __init__(self, scores: pd.DataFrame, timing: pd.DataFrame | None = None,

@@ -1,10 +1,8 @@
-"""Result files of the study: whole or absent, the same bytes for the same numbers."""
-
-from __future__ import annotations
+"""Result files of the study: whole or absent, and bitwise identical for the same numbers."""
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -20,7 +18,7 @@ _EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _TELLS else {}
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Any:
+def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary name beside ``path`` that takes its place only when the block ends well."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +36,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
         np.savez(file, **arrays)
 
 
-def read_arrays(path: str | Path) -> Any:
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     """Named arrays of an npz file as a dict; a file that cannot be read is named in the error."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -53,7 +51,7 @@ def write_table(path: str | Path, table: pd.DataFrame) -> None:
         table.to_csv(temporary, index=False, lineterminator="\n")
 
 
-def read_table(path: str | Path) -> Any:
+def read_table(path: str | Path) -> pd.DataFrame:
     """A csv file as a table; a file that cannot be read is named in the error."""
     try:
         return pd.read_csv(path, **_EXACT)
@@ -61,13 +59,13 @@ def read_table(path: str | Path) -> Any:
         raise ValueError(f"{path} is missing or broken; delete it and run again ({error})") from error
 
 
-def lacking(table: Any, wanted: Mapping[str, Iterable]) -> list[tuple]:
+def lacking(table: pd.DataFrame, wanted: Mapping[str, Iterable]) -> list[tuple]:
     """Columns and values of which a table has no row, of those that are wanted."""
     return [(column, value) for column, values in wanted.items() for value in values
             if value not in set(table[column])]
 
 
-def read_scores(path: str | Path, config: dict | None = None) -> Any:
+def read_scores(path: str | Path, config: dict | None = None) -> pd.DataFrame:
     """Scores, of which none is missing: every case has the same instances, sizes and models, and those of the config.
 
     A table that was cut short would otherwise give verdicts of its own.

@@ -4,15 +4,12 @@ Imports decide what counts: a script, the modules that it imports from this proj
 so on.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import io
 import tokenize
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 __all__ = ["code_of", "digest", "fingerprint", "sources"]
 
@@ -28,13 +25,7 @@ def digest(*paths: Path) -> str:
 def fingerprint(script: Path, *packages: Path) -> str:
     """Twelve hexadecimal digits of a hash over the code of a script and of all that it imports from some packages.
 
-    Comments, docstrings and blank lines of Python files change no result and do not count.
-
-    Parameters
-    ----------
-    script : Path
-    *packages : Path
-        Folders of the packages, named as they are imported.
+    Packages are given by their folders. Comments, docstrings and blank lines of Python files do not count.
     """
     texts = [(path.suffix, path.read_text(encoding="utf-8")) for path in sources(script, *packages)]
     code = "\0".join(code_of(text) if suffix == ".py" else text for suffix, text in texts)

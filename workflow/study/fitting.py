@@ -1,7 +1,5 @@
 """One grid of fits for each training set, and the choice of one of its points for each linear model of the table."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Mapping
@@ -24,67 +22,32 @@ CLOSE = 30
 
 @dataclass(frozen=True)
 class SizeFit:
-    """The linear models at one training size.
+    """The linear models at one training size."""
 
-    Attributes
-    ----------
-    choices : DataFrame
-        One row a model: penalties, validation error, gap, status, and how many points
-        shared the least validation error, with the smallest and largest l2 among them.
-        Penalties and ties are empty where tasks have chosen different points.
-    params : ndarray, shape (models, 101, 4)
-        Coefficients of each model, intercepts first, features by tasks.
-    chosen : ndarray of int, shape (models, 4)
-        Position in ``points()`` of each model and task.
-    validation_error : ndarray, shape (924, 4)
-        Of every point and task, in the order of ``points()``.
-    seconds : float
-        CPU time of the grid and of choosing.
-    """
-
+    # One row a model: penalties, validation error, gap, status, and how many points shared the least validation error,
+    # with the smallest and largest l2 among them. Penalties and ties are empty where tasks chose different points.
     choices: pd.DataFrame
-    params: np.ndarray
-    chosen: np.ndarray
-    validation_error: np.ndarray
-    seconds: float
+    params: np.ndarray  # (models, 101, 4): coefficients of each model, intercepts first, features by tasks
+    chosen: np.ndarray  # (models, 4): position in points() of each model and task
+    validation_error: np.ndarray  # (924, 4): of every point and task, in the order of points()
+    seconds: float  # CPU time of the grid and of choosing
 
 
 def build(Y: np.ndarray, X: np.ndarray) -> FusedLogit:
-    """The paper's model: a chain of tasks, features as they are, intercepts fused like all else.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (n, t)
-    X : ndarray, shape (n, d)
-
-    Returns
-    -------
-    FusedLogit
-    """
+    """The paper's model: a chain of tasks, features as they are, intercepts fused like all else."""
     return FusedLogit(Y, X, tasks="chain", standardize=False, fuse_intercepts=True)
 
 
 def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
     """Fit the grid on the first rows of an instance and choose a point for each linear model.
 
-    The point with the least 0/1 error over the validation rows of all four tasks is
-    taken; points that share it are told apart by validation log-loss, then the larger
-    penalties win. All four tasks use the same penalties, unless the model tunes each alone.
-    Fits that leave a validation label undecided, and those that are chosen, are solved
-    to rounding error, so that labels do not depend on the path of the solver.
+    The point with the least 0/1 error over the validation rows of all four tasks is taken; ties are broken by
+    validation log-loss, then by the larger penalties. All four tasks use the same penalties, unless the model tunes
+    each alone. Fits that leave a validation label undecided, and those that are chosen, are solved to rounding error,
+    so that labels do not depend on the path of the solver. A fit stops at a relative duality gap of ``tol``.
 
-    A task whose training labels are all alike is fitted like any other: fusion ties
-    its coefficients to its neighbours', and without fusion its intercept has no finite
-    optimum, which the status of the fit says.
-
-    Parameters
-    ----------
-    data : dict of str to ndarray
-        An instance, as :func:`study.simulate.simulate` returns it.
-    size : int
-        Training rows.
-    tol : float
-        Relative duality gap at which a fit stops.
+    A task whose training labels are all alike is fitted like any other: fusion ties its coefficients to its
+    neighbours', and without fusion its intercept has no finite optimum, which the status of the fit says.
     """
     start = time.process_time()
     grid = _grid(build(data["Y_train"][:size], data["X_train"][:size]), tol)

@@ -1,13 +1,10 @@
 """Verdicts on the paper's claims, and how firmly they stand.
 
-A verdict that depends on the luck of twenty instances is no verdict: the instances of each case are resampled with
-replacement many times, and where less than 80 % of these resamples give the same verdict it is called open.
+A verdict that depends on the luck of twenty instances is no verdict. The instances of each case are resampled with
+replacement many times; where less than 80 % of these resamples give the same verdict, it is called open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,7 @@ from study.files import lacking
 from study.models import READINGS, as_read
 from study.paired import FUSED, SINGLE_TASK
 
-__all__ = ["NOT_JUDGED", "RESAMPLES", "STABLE", "judge", "judge_readings", "stability"]
+__all__ = ["MIN_INSTANCES", "NOT_JUDGED", "RESAMPLES", "STABLE", "judge", "judge_readings", "stability"]
 
 #: Fewer instances of each case than this, and no claim is judged.
 MIN_INSTANCES = 10
@@ -32,24 +29,11 @@ OPEN, NOT_JUDGED = "open", "not judged"
 
 def judge(scores: pd.DataFrame, timing: pd.DataFrame | None = None, groups: pd.DataFrame | None = None,
           resamples: int = RESAMPLES, seed: int = 1, claims: Sequence[Claim] = CLAIMS) -> pd.DataFrame:
-    """Table of the claims: what the paper says, our numbers, the tests and the verdicts.
+    """One row a claim: what the paper says, our numbers, the test and the verdict.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        ``scores.csv`` of the study.
-    timing : DataFrame, optional
-        Seconds of one chi-update, for claim 8.
-    groups : DataFrame, optional
-        Scores of the experiment on larger groups, for claim 12.
-    resamples, seed : int
-        Of the bootstrap behind ``stability``; none are drawn for 0.
-    claims : list of Claim
-
-    Returns
-    -------
-    DataFrame
-        One row a claim; ``by_rule`` is what its rule says, ``verdict`` the same or "open".
+    ``by_rule`` is what the rule says, ``verdict`` the same or "open". ``timing`` (seconds of one chi-update) is for
+    claim 8, ``groups`` (scores of the experiment on larger groups) for claim 12. ``stability`` is empty for 0
+    resamples.
     """
     evidence = Evidence(scores, timing, groups)
     table = pd.DataFrame([{"claim": claim.number, "paper": claim.paper, "rule": claim.rule,
@@ -64,20 +48,9 @@ def judge(scores: pd.DataFrame, timing: pd.DataFrame | None = None, groups: pd.D
 
 def judge_readings(scores: pd.DataFrame, others: pd.DataFrame, groups: pd.DataFrame | None = None,
                    resamples: int = RESAMPLES, seed: int = 1) -> pd.DataFrame:
-    """Verdicts under other readings of the paper than the one that the study takes.
+    """Rows of :func:`judge` of every claim that another ``reading`` of the paper may change.
 
-    Parameters
-    ----------
-    scores, others : DataFrame
-        ``scores.csv`` and ``readings.csv`` of the study.
-    groups : DataFrame, optional
-        Scores of the experiment on larger groups, those of the readings' models included.
-    resamples, seed : int
-
-    Returns
-    -------
-    DataFrame
-        ``judge``'s rows of every claim that the ``reading`` may change.
+    ``others`` are the scores of the readings' models; ``groups`` holds those of both kinds.
     """
     tables = []
     for name in READINGS:
@@ -94,19 +67,9 @@ def judge_readings(scores: pd.DataFrame, others: pd.DataFrame, groups: pd.DataFr
 
 def stability(scores: pd.DataFrame, groups: pd.DataFrame | None, by_rule: Mapping[Claim, str],
               resamples: int = RESAMPLES, seed: int = 1) -> dict[int, float]:
-    """Share of resamples of the instances of each case in which a claim's verdict is the same.
+    """Share of resamples of the instances of each case in which a claim's verdict is the same, by number.
 
-    Parameters
-    ----------
-    scores, groups : DataFrame
-        As for :func:`judge`.
-    by_rule : dict of Claim to str
-        Verdicts; those not judged are left out.
-    resamples, seed : int
-
-    Returns
-    -------
-    dict of int to float
+    Claims that are not judged are left out.
     """
     judged = [claim for claim, verdict in by_rule.items() if claim.needs != "timing"
               and not verdict.startswith(NOT_JUDGED)]
@@ -124,7 +87,7 @@ def stability(scores: pd.DataFrame, groups: pd.DataFrame | None, by_rule: Mappin
 
 def _resampler(scores):
     """Function that draws the instances of each case with replacement, numbered anew."""
-    rows: dict[str, list] = {}
+    rows = {}
     for (case, _), positions in scores.groupby(["case", "instance"]).indices.items():
         rows.setdefault(case, []).append(positions)
 
@@ -156,7 +119,7 @@ def _verdict(claim, evidence):
 def _missing_scores(evidence):
     """What the scores lack for any claim to be judged, in words, or an empty string."""
     models = [model for model in (*FUSED, *SINGLE_TASK) if model != "adaboost"]
-    absent: dict[str, Any] = {}
+    absent = {}
     for column, value in lacking(evidence.scores, {"case": PAPER, "size": SIZES, "model": models}):
         absent.setdefault(column, []).append(str(value))
     return next((f"no {column} {', '.join(values)}" for column, values in absent.items()), "")

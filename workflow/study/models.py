@@ -1,11 +1,9 @@
 """The study's models: one table, from which the grid's slices, labels, colours and the config's words follow.
 
-One grid over (l1, l2, fusion) serves all linear models, each of which may use some of its points. A model that is no
-part of the grid is fitted by a rule of its own, which writes its margins on the test rows to
-``results/NAME/CASE/INSTANCE.npz`` (``workflow/rules/NAME.smk``).
+One grid over (l1, l2, fusion) serves all linear models, each of which may use some of its points. A foreign model is
+fitted by rules of its own (``workflow/rules/NAME.smk``), which write its margins on the test rows to
+``results/NAME/CASE/INSTANCE.npz``.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,51 +22,26 @@ FUSION = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the study.
+    """A model of the study."""
 
-    Attributes
-    ----------
-    name : str
-        As in the config and in the scores.
-    label : str
-        As in figures and tables.
-    color, marker : str
-        Of its boxes and points.
-    allowed : function, optional
-        From l1, l2 and fusion of the grid's points, each of shape (g,), to whether the model may use them. A model
-        without it is no part of the grid.
-    role : {"fused", "single-task", ""}
-        Its side in the paper's comparison; empty for a model that the paper does not have.
-    status : str
-        What stands under ``status`` in the scores of a model that is no part of the grid.
-    by_task : bool
-        Whether each task chooses a point of its own.
-    """
-
-    name: str
-    label: str
+    name: str  # as in the config and in the scores
+    label: str  # as in figures and tables
     color: str
     marker: str
+    # From l1, l2 and fusion of the grid's points, shape (g,) each, to whether the model may use them; None for a model
+    # that is no part of the grid, called foreign.
     allowed: Any = None
-    role: str = ""
-    status: str = ""
-    by_task: bool = False
+    role: str = ""  # "fused" or "single-task" in the paper's comparison; "" for a model that the paper does not have
+    status: str = ""  # what stands under status in the scores of a foreign model
+    by_task: bool = False  # whether each task chooses a point of its own
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Another way to read the paper: models that take the place of some of the table's.
+    """Another way to read the paper: models that take the place of some of the table's."""
 
-    Attributes
-    ----------
-    label : str
-        What is read otherwise, in words.
-    models : dict of str to Model
-        By the name of the model whose place they take.
-    """
-
-    label: str
-    models: dict[str, Model]
+    label: str  # what is read otherwise
+    models: dict[str, Model]  # by the name of the model whose place they take
 
 
 # Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
@@ -111,15 +84,8 @@ def fitted() -> dict[str, Model]:
     return {model.name: model for model in [*MODELS.values(), *others] if model.allowed}
 
 
-def as_read(scores: pd.DataFrame, others: Any, reading: Any) -> Any:
-    """The scores under another reading: rows of its models in the place of those they stand for.
-
-    Parameters
-    ----------
-    scores, others : DataFrame
-        Scores of the table's models and of all readings' models.
-    reading : str
-    """
+def as_read(scores: pd.DataFrame, others: pd.DataFrame, reading: str) -> pd.DataFrame:
+    """The scores under another reading: rows of its models in the place of those they stand for."""
     place_of = {model.name: place for place, model in READINGS[reading].models.items()}
     others = others[others["model"].isin(place_of)]
     others = others.assign(model=others["model"].map(place_of))
@@ -131,11 +97,11 @@ def foreign() -> list[str]:
     return [model.name for model in MODELS.values() if not model.allowed]
 
 
-def points() -> Any:
+def points() -> np.ndarray:
     """The 924 penalties of the grid, shape (924, 3): l1, l2, fusion, the last moving fastest."""
     return np.array(list(product(L1, L2, FUSION)))
 
 
-def slices() -> Any:
+def slices() -> dict[str, np.ndarray]:
     """Positions of the grid that each model may use, by model."""
     return {model.name: np.flatnonzero(model.allowed(*points().T)) for model in fitted().values()}

@@ -4,10 +4,8 @@ The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Ho
 table.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,11 +31,7 @@ DECIMALS = 12
 def compare(scores: pd.DataFrame) -> pd.DataFrame:
     """Paired differences in test error of both fused models to the others, by case and size.
 
-    Returns
-    -------
-    DataFrame
-        ``gain`` is the mean of (error of ``other`` - error of ``model``) with its 95 %
-        t-interval ``low`` to ``high``, and their ``median``; ``p`` and, corrected over the whole table, ``p_holm``.
+    ``gain`` is the mean of (error of ``other`` - error of ``model``) with its 95 % t-interval ``low`` to ``high``.
     """
     errors = wide(scores, "test_error")
     present = [model for model in MODELS if model in errors]
@@ -46,31 +40,24 @@ def compare(scores: pd.DataFrame) -> pd.DataFrame:
     return paired_table(errors, [pair for pair in pairs if set(pair) <= set(present)])
 
 
-def compare_distances(scores: pd.DataFrame) -> Any:
+def compare_distances(scores: pd.DataFrame) -> pd.DataFrame:
     """Paired differences of the elastic net to the fused elastic net in distance from the true zeros."""
     correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
     apart = wide(scores[scores["case"].isin(correlated)], "distance_zero")
     return paired_table(apart, [(FUSED[0], "elastic_net")])
 
 
-def wide(scores: pd.DataFrame, column: Any) -> Any:
+def wide(scores: pd.DataFrame, column: str) -> pd.DataFrame:
     """One column of the scores with a column for each model, by case, size and instance."""
     return scores.pivot(index=["case", "size", "instance"], columns="model", values=column)
 
 
-def paired_table(values: Any, pairs: Any) -> Any:
-    """Gains of models over others, with intervals and tests.
-
-    Parameters
-    ----------
-    values : DataFrame
-        As :func:`wide` returns it; less is better.
-    pairs : list of (model, other)
-    """
+def paired_table(values: pd.DataFrame, pairs: Sequence[tuple[str, ...]]) -> pd.DataFrame:
+    """Gains of models over others (``pairs``), with intervals and tests; less of the ``values`` is better."""
     rows = []
     for (case, size), cell in values.groupby(["case", "size"]):
         for model, other in pairs:
-            gain = (cell[other].to_numpy() - cell[model].to_numpy())
+            gain = cell[other].to_numpy() - cell[model].to_numpy()
             rows.append({"case": case, "size": size, "model": model, "other": other, **interval_of(gain),
                          "p": signed_rank(gain)})
     table = pd.DataFrame(rows, columns=PAIRED)
@@ -78,7 +65,7 @@ def paired_table(values: Any, pairs: Any) -> Any:
     return table
 
 
-def signed_rank(differences: np.ndarray) -> Any:
+def signed_rank(differences: np.ndarray) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
 
     Differences of zero are left out, and tied ones share the mean of their ranks. Up to 50 differences the p-value is
@@ -97,12 +84,12 @@ def signed_rank(differences: np.ndarray) -> Any:
     return float(min(1.0, 2 * _shares(tuple(np.sort(ranks)))[extreme]))
 
 
-def holm(p: Any) -> Any:
+def holm(p: Sequence[float]) -> np.ndarray:
     """P-values corrected for their number by Holm's method."""
-    p = np.asarray(p, dtype=float)
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    corrected = np.empty_like(p)
+    values = np.asarray(p, dtype=float)
+    order = np.argsort(values, kind="stable")
+    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    corrected = np.empty_like(values)
     corrected[order] = np.minimum(steps, 1.0)
     return corrected
 
@@ -130,7 +117,7 @@ def _t_quantile(n):
     return stats.t.ppf(0.975, n - 1)
 
 
-def interval_of(gain: Any) -> Any:
+def interval_of(gain: np.ndarray) -> dict[str, float]:
     """Mean, its 95 % t-interval (nan for a single instance), median, and how many instances they are made of."""
     n, mean = len(gain), gain.mean()
     half = _t_quantile(n) * gain.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan

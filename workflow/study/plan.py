@@ -1,63 +1,39 @@
 """What a run makes, read off its config: the cases, instances, sizes and models of each of its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from study.cases import CASES, GROUPS
 from study.contents import FIGURES, TABLES
+from study.judging import MIN_INSTANCES
 from study.models import foreign
 
 __all__ = ["Plan"]
 
-#: Sensitivity runs and the experiment on groups belong to a study whose claims are judged, not to a preview.
-JUDGED = 10
 #: Training rows of the experiment on larger groups.
 GROUP_SIZES = [50, 100, 200]
 
 
 class Plan:
-    """The parts of a run.
-
-    Parameters
-    ----------
-    config : dict
-        Checked by :func:`study.settings.check_config`.
-    absent : collection of str
-        Models that cannot be run on this machine.
-
-    Attributes
-    ----------
-    cases, sizes, models : list
-        Of the study; the models without those absent.
-    absent : list of str
-        Models of the config that are left out.
-    foreign : list of str
-        Models that are no part of the grid; each has a file of rules of its own name.
-    instances, few, of_groups : range
-        Numbers of the instances of the study, of the sensitivity runs and of the experiment on groups.
-    copied_cases, small_bag_cases, group_cases : list of str
-        Cases that are drawn otherwise, that are boosted with small bags, and those of the experiment on groups.
-    other_noise : str
-        The reading of the noise that this run does not take.
-    """
+    """The parts of a run. Models that cannot be run on this machine are ``absent``."""
 
     def __init__(self, config: Mapping[str, Any], absent: Collection[str] = ()) -> None:
         self.cases, self.sizes = config["cases"], config["sizes"]
         self.models = [model for model in config["models"] if model not in absent]
         self.absent = [model for model in config["models"] if model in absent]
         self.foreign = [model for model in foreign() if model in self.models]
-        judged = config["instances"] >= JUDGED
+        # Sensitivity runs and the experiment on groups belong to a study whose claims are judged, not to a preview.
+        judged = config["instances"] >= MIN_INSTANCES
         self.instances = range(1, config["instances"] + 1)
         self.few = range(1, min(config["sensitivity"], config["instances"]) + 1 if judged else 1)
         self.of_groups = range(1, config["groups"] + 1 if judged else 1)
+        self.group_cases = list(GROUPS) if self.of_groups and self._has("fused_elastic_net", "fused_l1") else []
+        # Cases that are drawn under other readings, and that are boosted with small bags.
         self.copied_cases = [case for case in self.cases if CASES[case].correlated and self.few
                              and self._has("fused_elastic_net", "elastic_net")]
         self.small_bag_cases = [case for case in self.cases if 25 in self.sizes
                                 and self._has("adaboost", "fused_elastic_net")]
-        self.group_cases = list(GROUPS) if self.of_groups and self._has("fused_elastic_net", "fused_l1") else []
         self.other_noise = "variance" if config["noise"] == "sd" else "sd"
 
     def sizes_of(self, case: str) -> Sequence[int]:

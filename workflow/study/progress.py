@@ -1,41 +1,32 @@
 """How far a run of the study is, read off its result files."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from study.cluster import START
+
 __all__ = ["Progress"]
 
 #: Rough CPU seconds of one job by kind, for as long as none has told its own; "other" for kinds not named.
 EXPECTED = {"simulate": 0.5, "grid": 6.0, "adaboost": 20.0, "small bags": 2.0, "other": 3.0}
-#: Seconds that each job takes to start, beyond what it tells.
-START = 1.5
 #: Seconds of finished work after which the speed so far is believed, rather than the number of cores.
 ENOUGH = 30.0
 
 
 class Progress:
-    """Says now and then how many jobs of each kind are done and how long the rest may take.
+    """Says every so many seconds how many jobs of each kind are done and how long the rest may take.
 
-    Parameters
-    ----------
-    parts : dict of str to list of str
-        Result file of each job, by kind.
-    every : float
-        Seconds between two lines.
-    say : function
-        Takes a line of text; writes to the error stream if not given.
-    cores : int
-        How many jobs run at a time.
+    ``parts`` holds the result file of each job, by kind. ``say`` takes a line of text; the error stream if not given.
     """
 
-    def __init__(self, parts: Any, every: Any = 30.0, say: Any = None, cores: int = 1) -> None:
+    def __init__(self, parts: Mapping[str, Sequence], every: float = 30.0, say: Callable[[str], Any] | None = None,
+                 cores: int = 1) -> None:
         self.parts = {name: [Path(path) for path in paths] for name, paths in parts.items() if paths}
         self.every, self.say, self.cores = every, say or _say, cores
         self.over = threading.Event()
@@ -57,17 +48,17 @@ class Progress:
         for path in filter(Path.exists, map(Path, results)):
             self.say(f"study: {path.read_text().splitlines()[0]}")
 
-    def done(self) -> Any:
+    def done(self) -> dict[str, int]:
         """Number of finished jobs, by kind."""
         return {name: sum(path.exists() for path in paths) for name, paths in self.parts.items()}
 
-    def line(self) -> Any:
+    def line(self) -> str:
         """Counts and the time left, in words."""
         done = self.done()
         counts = ", ".join(f"{name} {done[name]} of {len(paths)}" for name, paths in self.parts.items())
         return f"study: {counts}; about {_minutes(self.seconds_left(done))} left"
 
-    def seconds_left(self, done: Any) -> Any:
+    def seconds_left(self, done: Mapping[str, int]) -> float:
         """Seconds for the missing jobs: their work, kind by kind, at the speed so far."""
         each = {name: START + _seconds_of_a_job(name, paths) for name, paths in self.parts.items()}
         work = sum(each[name] * (done[name] - self.before.get(name, 0)) for name in self.parts)
@@ -75,7 +66,7 @@ class Progress:
         elapsed = time.monotonic() - self.began
         return missing / (work / elapsed if work >= ENOUGH else self.cores)
 
-    def summary(self) -> Any:
+    def summary(self) -> str:
         """Finished, new and missing jobs of each kind and their CPU time, in words; kinds never begun are left out."""
         done, lines = self.done(), []
         for name, paths in self.parts.items():

@@ -1,7 +1,5 @@
 """What a run was made with: versions, seeds, settings and the kind of machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -22,19 +20,9 @@ __all__ = ["cpu_minutes", "provenance"]
 PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "seaborn", "snakemake")
 
 
-def provenance(config: dict, scores: pd.DataFrame | None = None, boosted: Any = None) -> Any:
-    """Versions, settings and machine of a run, as values ready for JSON.
-
-    Parameters
-    ----------
-    config : dict
-        The workflow's config.
-    scores : DataFrame, optional
-        ``scores.csv`` of the run, for the time it took.
-    boosted : str, optional
-        ``settings`` of an AdaBoost result file, as JSON.
-    """
-    found = {
+def provenance(config: dict, scores: pd.DataFrame | None = None, boosted: str | None = None) -> dict[str, Any]:
+    """Versions, settings and machine of a run, ready for JSON; ``boosted`` are an AdaBoost result's ``settings``."""
+    found: dict[str, Any] = {
         "fusedlr": __version__,
         "commit": _commit(),
         "config": config,
@@ -54,7 +42,7 @@ def provenance(config: dict, scores: pd.DataFrame | None = None, boosted: Any = 
     return found
 
 
-def cpu_minutes(scores: pd.DataFrame) -> Any:
+def cpu_minutes(scores: pd.DataFrame) -> dict[str, float]:
     """CPU time by part; the linear models of a training set share one grid, which is counted once."""
     minutes = recorded(scores).groupby("rule")["seconds"].sum() / 60
     return {rule: minutes[rule] for rule in ("grid", *foreign()) if rule in minutes}

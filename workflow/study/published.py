@@ -1,12 +1,9 @@
 """Recomputed scores beside the published ones, and what a run must hold to be published."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,11 +27,11 @@ CLOSE = ["bayes_risk", "distance_zero", "distance_nonzero"]
 INSTANCES = 20
 
 
-def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> Any:
+def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> str:
     """How recomputed scores agree with the published ones: a sentence, then a line for each row that differs.
 
-    Rows are identical if test error, validation error, chosen penalties and status are
-    equal to the last digit; gaps and seconds vary from machine to machine and are left out.
+    Rows are identical if test error, validation error, chosen penalties and status are equal to the last digit; gaps
+    and seconds vary from machine to machine and are left out.
     """
     both = ours.merge(published, on=KEY, suffixes=("", "_published"))
     if both.empty:
@@ -49,14 +46,9 @@ def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> Any:
     return "\n".join(lines) + "\n"
 
 
-def shortcomings(results: Any) -> Any:
-    """What a folder of results lacks to be published, in words; an empty list where nothing is missing.
-
-    Parameters
-    ----------
-    results : Path
-    """
-    absent = [str(path) for path in _files(Path(results)) if not path.is_file()]
+def shortcomings(results: Path) -> list[str]:
+    """What a folder of results lacks to be published, in words; an empty list where nothing is missing."""
+    absent = [str(path) for path in _files(results) if not path.is_file()]
     if absent:
         return [f"{path} is missing" for path in absent]
     scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
@@ -73,14 +65,10 @@ def shortcomings(results: Any) -> Any:
                     else [])
 
 
-def publish(results: Any, target: Any) -> None:
+def publish(results: str | Path, target: str | Path) -> None:
     """Copy the results of a whole run, with their checksums, in the place of those published before.
 
     The new folder is complete before the old one goes. Raises ValueError for a run that is not whole.
-
-    Parameters
-    ----------
-    results, target : Path
     """
     results, target = Path(results), Path(target)
     found = shortcomings(results)
@@ -103,7 +91,7 @@ def _files(results):
             *(results / "figures" / f"{name}.{suffix}" for name in FIGURES for suffix in ("pdf", "png", "csv"))]
 
 
-def write_checksums(folder: Any) -> None:
+def write_checksums(folder: str | Path) -> None:
     """Write README.md of a published folder: what it is, how to check it, and a checksum of every other file."""
     folder = Path(folder)
     made = json.loads((folder / "provenance.json").read_text())

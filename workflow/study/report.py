@@ -1,14 +1,12 @@
 """The report of the study: one page that carries its figures, filled in from the result files."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from string import Template
-from typing import Any
 
 import pandas as pd
 
@@ -33,25 +31,21 @@ CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "
         "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
 
 
-def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> Any:
-    """Text of the page.
+def embedded(stem: Path) -> str:
+    """A figure as text inside the page."""
+    content = base64.b64encode(stem.with_suffix(".png").read_bytes()).decode()
+    return f"data:image/png;base64,{content}"
 
-    Parameters
-    ----------
-    template : str
-        Page with ``$names``.
-    results : Path
-        Folder with ``TABLES`` as csv, provenance.json and figures.
-    image : function, optional
-        From the stem of a figure's path to the source of its image; the page carries its
-        figures if not given.
-    home : str
-        The project's folder, as seen from the page.
+
+def render(template: str, results: Path, image: Callable[[Path], str] = embedded, home: str = "..") -> str:
+    """Text of the page: the template with its ``$names`` filled in from a folder of results.
+
+    ``image`` turns the path of a figure, without suffix, into the source of its image. ``home`` is the project's
+    folder, as seen from the page.
     """
     tables = {name: read_table(results / f"{name}.csv") for name in TABLES}
     provenance = json.loads((results / "provenance.json").read_text())
-    source = image or embedded
-    figures = {name: _figure(name, source(results / "figures" / name)) for name in FIGURES}
+    figures = {name: _figure(name, image(results / "figures" / name)) for name in FIGURES}
     values = {"title": TITLE, "heading": f"<h1>{TITLE}</h1>", **_settings(tables["scores"], provenance["config"]),
               **_parts(tables, provenance), "claims": _claims(tables["claims"], tables["verdicts"], figures),
               "contents": _contents(template), "files": _files(home),
@@ -59,16 +53,10 @@ def render(template: Any, results: Any, image: Any = None, home: Any = "..") -> 
     return Template(template).substitute(values)
 
 
-def embedded(stem: Any) -> Any:
-    """A figure as text inside the page."""
-    content = base64.b64encode(stem.with_suffix(".png").read_bytes()).decode()
-    return f"data:image/png;base64,{content}"
-
-
-def for_print(template: Any, results: Any) -> Any:
+def for_print(template: str, results: Path) -> str:
     """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
     text = render(template.replace("$heading", "").replace("$contents", ""), results,
-                  lambda stem: Path(stem).resolve().with_suffix(".pdf"))
+                  lambda stem: str(stem.resolve().with_suffix(".pdf")))
     return re.sub(r'<p class="beside">.*?</p>', "", text)
 
 
@@ -226,8 +214,8 @@ def _files(home):
     code = "; ".join(f'{part}: <a href="{html.escape(home)}/{path}"><code>{path}</code></a>'
                      for part, path in CODE.items())
     return (f'<p>Beside this page: {tables}, <a href="provenance.json">provenance.json</a>; each figure as pdf and '
-            f'png and the '
-            f"numbers behind it in <code>figures/</code>.</p>\n<p>Code: {code}; {len(CLAIMS)} claims in all.</p>")
+            f"png and the numbers behind it in <code>figures/</code>.</p>\n"
+            f"<p>Code: {code}; {len(CLAIMS)} claims in all.</p>")
 
 
 def _status(scores):
@@ -339,8 +327,7 @@ def _rows(head, rows, widths):
     columns = "".join(f'<col style="width:{width}%">' for width in widths)
     heads = "".join(f"<th>{name}</th>" for name in head)
     body = "".join("<tr>" + "".join(f'<td data-label="{name}">{value}</td>' for name, value in zip(head, row))
-                   + "</tr>\n"
-                   for row in rows)
+                   + "</tr>\n" for row in rows)
     return (f'<table class="words"><colgroup>{columns}</colgroup>\n<thead><tr>{heads}</tr></thead>\n'
             f"<tbody>{body}</tbody></table>")
 
@@ -349,8 +336,7 @@ def _table(frame, numbers=()):
     """A table of numbers as html, words escaped; it scrolls by itself where it is too wide."""
     head = "".join(_cell("th", name, name in numbers) for name in frame.columns)
     body = "".join("<tr>" + "".join(_cell("td", value, name in numbers) for name, value in zip(frame.columns, row))
-                   + "</tr>\n"
-                   for row in frame.itertuples(index=False))
+                   + "</tr>\n" for row in frame.itertuples(index=False))
     return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 

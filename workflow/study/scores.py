@@ -1,7 +1,5 @@
 """What a fitted model is judged by: test error, and its distance from the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,59 +13,39 @@ __all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_
 
 COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
            "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
-           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task",
-           "by"]
+           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task", "by"]
 
 
-def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> Any:
+def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> float:
     """Share of wrong labels over all rows and tasks; a margin above 0 predicts yes."""
     return float(np.mean((margins > 0) != (Y == 1)))
 
 
-def bayes_risk(coefs: np.ndarray, X: np.ndarray) -> Any:
+def bayes_risk(coefs: np.ndarray, X: np.ndarray) -> float:
     """Least error that any classifier can expect on these rows, under the true coefficients (1 + d, t)."""
     chance = expit(coefs[0] + X @ coefs[1:])
     return float(np.minimum(chance, 1 - chance).mean())
 
 
-def distances(params: np.ndarray, coefs: np.ndarray) -> Any:
-    """Euclidean distance from the truth over its zeros and over its non-zeros, each divided by their count.
-
-    Intercepts are left out.
-
-    Returns
-    -------
-    zero, nonzero : float
-    """
+def distances(params: np.ndarray, coefs: np.ndarray) -> tuple[float, ...]:
+    """Euclidean distance over the true zeros and over the non-zeros, each by their count, intercepts left out."""
     apart, zero = params[1:] - coefs[1:], coefs[1:] == 0
     return tuple(float(np.linalg.norm(apart[where]) / np.count_nonzero(where)) for where in (zero, ~zero))
 
 
-def distances_by_task(params: np.ndarray, coefs: np.ndarray) -> Any:
+def distances_by_task(params: np.ndarray, coefs: np.ndarray) -> tuple[float, ...]:
     """The same distances of each task alone, averaged over the tasks."""
     each = np.array([distances(params[:, [task]], coefs[:, [task]]) for task in range(coefs.shape[1])])
     return tuple(float(value) for value in each.mean(axis=0))
 
 
-def score_instance(data: Mapping[str, Any], fits: Any, margins: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Score every model of one instance.
+def score_instance(data: Mapping[str, Any], fits: Mapping[str, Any],
+                   margins: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Score every model of one instance: one row a size and model.
 
-    Parameters
-    ----------
-    data : dict of str to ndarray
-        An instance, as :func:`study.simulate.simulate` returns it.
-    fits : dict
-        ``choices`` (DataFrame with a column ``size``, one row a size and model),
-        ``params`` (sizes, models, 101, 4), in the order of ``choices``, and
-        ``seconds`` by size.
-    margins : dict of str to dict, optional
-        For each model that is no part of the grid, by name: ``margins`` (sizes, rows, 4) on the test rows, ``sizes``,
-        ``seconds`` by size, and by what they were made (``by``) where there is a choice.
-
-    Returns
-    -------
-    DataFrame
-        One row a size and model, with the columns of ``COLUMNS`` that the instance knows.
+    ``fits`` holds ``choices`` (a row for each size and model), ``params`` (sizes, models, 101, 4) in their order, and
+    ``seconds`` by size. ``margins`` holds for each foreign model ``margins`` (sizes, rows, 4) on the test rows,
+    ``sizes``, ``seconds`` by size, and by what they were made (``by``) where there is a choice.
     """
     foreign = [_margin_rows(data, model, found) for model, found in (margins or {}).items()]
     rows = pd.concat([_linear_rows(data, fits), *foreign], ignore_index=True)

@@ -1,8 +1,6 @@
 """How far the results depend on readings that the paper leaves open."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -13,24 +11,16 @@ from study.separable import FLOOR
 
 __all__ = ["summarise"]
 
-def summarise(scores: pd.DataFrame, readings: pd.DataFrame | None = None, claims: Any = None, verdicts: Any = None,
-              noise: Any = None, copying: Any = None, separable: Any = None, boosted: Any = None) -> Any:
+Table: TypeAlias = pd.DataFrame | None
+
+def summarise(scores: pd.DataFrame, readings: Table = None, claims: Table = None, verdicts: Table = None,
+              noise: Table = None, copying: Table = None, separable: Table = None,
+              boosted: Table = None) -> pd.DataFrame:
     """One row for each open reading: what was varied, and what came out either way.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        ``scores.csv`` of the study.
-    readings : DataFrame, optional
-        Scores of the models of other readings.
-    claims, verdicts : DataFrame, optional
-        The claims as read here, and under other readings.
-    noise, copying : DataFrame, optional
-        Scores of some instances under the other reading of the noise, and with coefficients copied after drawing.
-    separable : DataFrame, optional
-        Columns case, instance, size, floor, status, test_error.
-    boosted : DataFrame, optional
-        AdaBoost that may split small bags: case, instance, size, test_error.
+    ``claims`` and ``verdicts`` are those as read here and under other readings. The rest are runs on a few instances:
+    scores with the other ``noise`` and with ``copying`` after drawing; test errors of ``separable`` data under other
+    constants, and of AdaBoost that may split small bags (``boosted``).
     """
     rows = [_tie_break_row(scores)] if FUSED[0] in set(scores["model"]) else []
     if verdicts is not None and not verdicts["by_rule"].str.startswith("not judged").all():

@@ -1,7 +1,5 @@
 """Unpenalized fits of separated data, under several constants of the solver's rule for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The config of a run: numbers are made whole, and what is wrong is told in one sentence."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

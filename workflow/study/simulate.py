@@ -1,13 +1,8 @@
 """Simulated instances of the cases: true coefficients, features and labels.
 
-An instance of a case is four neighbouring tasks that share one matrix of features.
-Every draw has a random stream of its own, seeded by (seed, case, instance, purpose),
-so that no added case, instance or training size changes any other draw.
+An instance of a case is four neighbouring tasks that share one matrix of features. Every draw has a random stream of
+its own, seeded by (seed, case, instance, purpose): no added case, instance or training size changes any other draw.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -30,25 +25,12 @@ COPYING = ("before", "after")
 PURPOSES = ("coefs", "train", "validation", "test", "adaboost")
 
 
-def simulate(case: str, instance: int, seed: int, noise: Any = "sd", copying: Any = "before") -> dict:
-    """Training, validation and test rows of one instance, and the truth behind them.
+def simulate(case: str, instance: int, seed: int, noise: str = "sd", copying: str = "before") -> dict[str, np.ndarray]:
+    """Training, validation and test rows of one instance, and the true coefficients.
 
-    Parameters
-    ----------
-    case : str
-        Of ``CASES`` or ``GROUPS``.
-    instance : int
-    seed : int
-    noise : {"sd", "variance"}
-        What the paper's 0.4 is to the noise on copied features.
-    copying : {"before", "after"}
-        When the coefficients of a correlated case are copied; see ``COPYING``.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``X_train`` (400, 100), ``Y_train`` (400, 4) of 0 and 1, likewise
-        ``_validation`` and ``_test`` (1400 rows), and ``coefs`` (101, 4), intercepts first.
+    ``noise`` is what the paper's 0.4 is to the noise on copied features, ``copying`` when coefficients are copied.
+    Arrays: ``coefs`` (101, 4), intercepts first; ``X_train`` (400, 100), ``Y_train`` (400, 4) of 0 and 1, likewise
+    ``_validation`` and ``_test`` (1400 rows).
     """
     settings = {**CASES, **GROUPS}[case]
     coefs = draw_coefs(settings, generator(seed, case, instance, "coefs"), copying)
@@ -59,21 +41,21 @@ def simulate(case: str, instance: int, seed: int, noise: Any = "sd", copying: An
     return arrays
 
 
-def generator(seed: int, case: str, instance: int, purpose: Any) -> Any:
+def generator(seed: int, case: str, instance: int, purpose: str) -> np.random.Generator:
     """The random stream of one purpose of one instance."""
     return np.random.default_rng(_stream(seed, case, instance, purpose))
 
 
-def r_seed(seed: int, case: str, instance: int, size: int) -> Any:
+def r_seed(seed: int, case: str, instance: int, size: int) -> int:
     """The seed handed to R for one training size, below 2**31 as R wants it."""
     return int(_stream(seed, case, instance, "adaboost", size).generate_state(1)[0] >> 1)
 
 
-def draw_coefs(case: Case, rng: np.random.Generator, copying: Any = "before") -> Any:
+def draw_coefs(case: Case, rng: np.random.Generator, copying: str = "before") -> np.ndarray:
     """True coefficients of the four tasks, shape (101, 4), intercepts (all 0) first.
 
-    A correlated case draws half of everything over half of the features and repeats
-    it, so that its counts hold over all of them; or it draws all and repeats the first half.
+    A correlated case draws half of everything over half of the features and repeats it, so that its counts hold over
+    all of them; or it draws all and repeats the first half.
     """
     parts = case.copies if copying == "before" else 1
     n_features, nonzeros, matches = (count // parts for count in (N_FEATURES, case.nonzeros, case.matches))
@@ -85,16 +67,11 @@ def draw_coefs(case: Case, rng: np.random.Generator, copying: Any = "before") ->
     return np.vstack([np.zeros(N_TASKS), np.tile(first, (case.copies, 1))])
 
 
-def draw_rows(case: Case, coefs: np.ndarray, n_rows: int, noise_sd: float, rng: np.random.Generator) -> Any:
-    """Features and labels of fresh rows.
+def draw_rows(case: Case, coefs: np.ndarray, n_rows: int, noise_sd: float, rng: np.random.Generator) -> tuple:
+    """Features (n_rows, 100) and labels (n_rows, 4) of fresh rows.
 
-    In a correlated case, a feature of a later part whose coefficient is non-zero in
-    any task is its counterpart in the first part plus noise; the others are left alone.
-
-    Returns
-    -------
-    X : ndarray, shape (n_rows, 100)
-    Y : ndarray of int8, shape (n_rows, 4)
+    In a correlated case, a feature of a later part whose coefficient is non-zero in any task is its counterpart in the
+    first part plus noise; the others are left alone.
     """
     X = rng.standard_normal((n_rows, N_FEATURES))
     part = N_FEATURES // case.copies

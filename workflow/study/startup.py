@@ -1,7 +1,5 @@
 """What is checked before the first job, and the environment of jobs. Nothing here needs more than Python itself."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shlex

@@ -1,7 +1,5 @@
 """How the cost of the paper's chi-update grows with the features, in d-space and in n-space (claim 8)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 
@@ -24,14 +22,8 @@ REPEATS = {500: 5, 1000: 5, 5000: 3}
 def time_chi_updates(features: Sequence[int] = FEATURES, seed: int = 1) -> pd.DataFrame:
     """CPU seconds of one first-level iteration of ADMM on one task with 100 rows.
 
-    Nearly all of it is the chi-update: Newton's method, whose steps solve a system of
-    1 + d equations in d-space and of n in n-space. Both start from zero and do the
-    same steps.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``features``, ``space`` ("features" or "rows"), ``repeat``, ``seconds``.
+    Nearly all of it is the chi-update: Newton's method, whose steps solve a system of 1 + d equations in d-space and of
+    n in n-space. Both start from zero and do the same steps.
     """
     rows = []
     for d in features:

@@ -1,7 +1,5 @@
 """What a claim consists of, and words that several claims share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,35 +31,16 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim.
-
-    Attributes
-    ----------
-    number : int
-    paper : str
-        What the paper says.
-    rule : str
-        The rule in words.
-    judge : function
-        From the evidence to the verdict of the rule.
-    figure : Figure
-        The numbers that the rule looks at.
-    needs : {"scores", "distances", "timing", "groups"}
-        The evidence that it takes.
-    single_task : bool
-        Whether it says something of all single-task models.
-    added : bool
-        Whether the rule was added after the study had been run.
-    """
+    """One claim."""
 
     number: int
-    paper: str
-    rule: str
+    paper: str  # what the paper says
+    rule: str  # the rule in words
     judge: Callable[[Evidence], Verdict]
-    figure: Figure
-    needs: str = "scores"
-    single_task: bool = False
-    added: bool = False
+    figure: Figure  # shows the numbers that the rule looks at
+    needs: str = "scores"  # the evidence that it takes: "scores", "distances", "timing" or "groups"
+    single_task: bool = False  # whether it says something of all single-task models
+    added: bool = False  # whether the rule was added after the study had been run
 
     @property
     def figure_name(self) -> str:

@@ -1,25 +1,18 @@
 """Claim 1: where the fused models beat the single-task models."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import pandas as pd
-
 from study.cases import PAPER
 from study.claims.claim import NEEDS_BOTH, Claim, Verdict, grade, listed, significance
-from study.evidence import Evidence
 from study.figures import Figure
 from study.figures.style import matrix
 from study.paired import SINGLE_TASK, compare
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 #: Cases in which the fused models lead, as the paper says.
 FUSED_LEAD = ("b", "c", "d", "f", "h")
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     gains = evidence.gains[evidence.gains["other"].isin(SINGLE_TASK)]
     wins = gains.groupby(["case", "size"])["gain"].min() > 0
     led = wins.groupby("case").mean() > 0.5
@@ -33,7 +26,7 @@ def judge(evidence: Evidence) -> Verdict:
                    significance(gains[gains["case"].isin(FUSED_LEAD)]))
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """The least gain of a fused model over a single-task model, by case and size."""
     gains = compare(scores)
     gains = gains[gains["other"].isin(SINGLE_TASK)]
@@ -41,7 +34,7 @@ def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
     return least.drop(columns=["median"])
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     named = [(case, size) for case in FUSED_LEAD for size in table["size"].unique()]
     return matrix(table, "gain", "+.3f", named, "least gain of (i), (ii) over (iii)-(v)")
 

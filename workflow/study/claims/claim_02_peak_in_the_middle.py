@@ -1,11 +1,6 @@
 """Claim 2: where the advantage of the fused models is significant."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pandas as pd
 
 from study.cases import CASES, PAPER
 from study.claims.claim import GAIN, NEEDS_BOTH, Claim, Verdict, grade, listed, significance
@@ -14,14 +9,14 @@ from study.figures import Figure
 from study.figures.style import AGREES, YELLOW, interval, name_axes, subplots, title
 from study.paired import FUSED, SINGLE_TASK, holm, signed_rank
 
-__all__ = ["CLAIM", "HIGH_SIMILARITY", "MIDDLE", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM", "HIGH_SIMILARITY", "MIDDLE"]
 
 HIGH_SIMILARITY = tuple(case for case in PAPER if CASES[case].similar)
 #: Sizes at which fusing helps most, as the paper says.
 MIDDLE = (100, 200)
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     gains = evidence.gains
     gains = gains[(gains["model"] == FUSED[0]) & gains["other"].isin(SINGLE_TASK)
                   & gains["case"].isin(HIGH_SIMILARITY) & gains["size"].isin(MIDDLE)]
@@ -49,12 +44,12 @@ def _with_t(gain, size):
     return f"{size}: {gain.mean():.4f} ({gain.mean() / spread if spread > 0 else np.nan:.1f})"
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Gain over the best single-task model of the cell in the cases of high similarity."""
     return Evidence(scores).against_best_in(HIGH_SIMILARITY)
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     cases, sizes = list(table["case"].unique()), sorted(table["size"].unique())
     figure, axes = subplots(1, len(cases), (max(2.1 * len(cases), 4), 2.5), {"wspace": 0.08}, sharey=True)
     for ax, case in zip(axes.flat, cases):

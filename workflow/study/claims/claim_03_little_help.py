@@ -1,11 +1,6 @@
 """Claim 3: where fusing helps little."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pandas as pd
 from matplotlib.lines import Line2D
 
 from study.cases import PAPER
@@ -15,14 +10,14 @@ from study.evidence import ALPHA, SIZES, Evidence
 from study.figures import Figure
 from study.figures.style import AGREES, DIFFERS, interval, legend, name_axes, subplots
 
-__all__ = ["CLAIM", "LITTLE_HELP", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM", "LITTLE_HELP"]
 
 #: Cells (case, size) where fusing helps less or not at all, as the paper says.
 LITTLE_HELP = [(case, size) for case in "aeg" for size in SIZES] + [(case, size) for case in "bcf" for size in (25, 50)]
 AGREEING_SHARE = 0.9
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     gain = evidence.mean_over_best
     reference = gain.loc[list(HIGH_SIMILARITY), list(MIDDLE)].to_numpy().mean()
     gains = evidence.against_best.loc[LITTLE_HELP]
@@ -43,7 +38,7 @@ def _agrees(cells, half):
     return ~helps | (cells["gain"] < half)
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Gains in the cells where the paper says that fusing helps little, and half of the reference gain."""
     cells = Evidence(scores).against_best_in(PAPER)
     high = cells[cells["case"].isin(HIGH_SIMILARITY) & cells["size"].isin(MIDDLE)]
@@ -52,7 +47,7 @@ def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(agrees=_agrees(cells, cells["half_of_reference"]))
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     figure, axes = subplots(1, 1, (max(0.33 * len(table) + 1, 4), 2.6), top=0.3)
     ax = axes[0, 0]
     for agrees, color in ((True, AGREES), (False, DIFFERS)):

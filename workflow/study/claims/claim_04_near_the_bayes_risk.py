@@ -1,9 +1,5 @@
 """Claim 4: where single-task models come near the Bayes risk."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 from matplotlib.lines import Line2D
 
@@ -13,14 +9,14 @@ from study.figures import Figure
 from study.figures.style import AGREES, DIFFERS, YELLOW, legend, name_axes, plain_logarithms, subplots, title
 from study.paired import FUSED
 
-__all__ = ["CLAIM", "NEAR_RISK", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM", "NEAR_RISK"]
 
 #: Cells (case, size) where single-task models come near the Bayes risk, as the paper says.
 NEAR_RISK = [("g", 400), ("h", 400)]
 NEAR_BAYES = 0.02
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     risk = evidence.scores.groupby(["case", "size"])["bayes_risk"].mean()
     means, gain = evidence.errors.groupby(["case", "size"]).mean(), evidence.mean_over_best
     excess = {cell: means.loc[cell, evidence.best[cell]] - risk[cell] for cell in NEAR_RISK}
@@ -36,7 +32,7 @@ def judge(evidence: Evidence) -> Verdict:
                    significance(evidence.against_best.loc[NEAR_RISK]))
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Mean test errors of (i) and of the best single-task model and the Bayes risk, in cases g and h."""
     evidence = Evidence(scores[scores["case"].isin([case for case, _ in NEAR_RISK])])
     if not evidence.has_single_task:
@@ -48,7 +44,7 @@ def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
                          "which": evidence.best}).reset_index()
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     cases = list(table["case"].unique())
     figure, axes = subplots(1, len(cases), (3.2 * len(cases), 2.8), {"wspace": 0.08}, sharey=True)
     looks = {"best_single_task": (DIFFERS, "^-", "best single-task model"),

@@ -1,9 +1,5 @@
 """Claim 5: the fused elastic net is only slightly better than the fused L1 model."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 from matplotlib.lines import Line2D
 
@@ -15,12 +11,12 @@ from study.figures.style import AGREES, YELLOW, interval, legend, subplots
 from study.models import as_read
 from study.paired import interval_of
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 SLIGHT_GAIN = 0.01
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     mean = evidence.l2_gain.groupby("case").mean()
     slight = bool((mean.abs() <= SLIGHT_GAIN).all() and mean.mean() >= 0)
     led = set(mean.nlargest(2).index) == {"b", "f"}
@@ -28,7 +24,7 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(grade(slight and led, slight or led), numbers, told_by_case(p_by_case(evidence.l2_gain)))
 
 
-def tabulate(scores: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores, readings):
     """Gain of (i) over (ii) by case, mean over sizes, on the whole grid and off its corner."""
     rows = []
     for grid, read in (("whole grid", scores), ("without the corner", as_read(scores, readings, "off_corner"))):
@@ -39,14 +35,14 @@ def tabulate(scores: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     cases = list(table["case"].unique())
     figure, axes = subplots(1, 1, (max(0.75 * len(cases) + 1, 4), 2.6), top=0.3)
     ax = axes[0, 0]
     ax.axhspan(-SLIGHT_GAIN, SLIGHT_GAIN, color=YELLOW, alpha=0.2, linewidth=0)
     ax.axhline(0, color="0.4", linewidth=0.8)
-    looks: dict[str, dict[str, Any]] = {"whole grid": {"color": AGREES, "markerfacecolor": AGREES},
-                                        "without the corner": {"color": AGREES, "markerfacecolor": "white"}}
+    looks = {"whole grid": {"color": AGREES, "markerfacecolor": AGREES},
+             "without the corner": {"color": AGREES, "markerfacecolor": "white"}}
     for shift, (grid, look) in zip((-0.12, 0.12), looks.items()):
         rows = table[table["grid"] == grid]
         interval(ax, [cases.index(case) + shift for case in rows["case"]], rows, fmt="o", **look)

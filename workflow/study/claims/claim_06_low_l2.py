@@ -1,9 +1,5 @@
 """Claim 6: the tuned l2 is mostly very low."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -11,13 +7,12 @@ from scipy import stats
 
 from study.cases import CASES
 from study.claims.claim import Claim, Verdict, grade
-from study.evidence import Evidence
 from study.figures import Figure
 from study.figures.style import subplots
 from study.models import L2
 from study.paired import FUSED
 
-__all__ = ["CLAIM", "VERY_LOW_L2", "draw", "judge", "tabulate", "tie_breaks"]
+__all__ = ["CLAIM", "VERY_LOW_L2", "tie_breaks"]
 
 VERY_LOW_L2 = 0.1
 #: Colours of Okabe and Ito for correlated and for similar cases; sparse cases are drawn with dashes.
@@ -32,7 +27,7 @@ def tie_breaks(scores: pd.DataFrame) -> dict[str, float]:
     return {name: float((rows[column] <= VERY_LOW_L2).mean()) for name, column in columns.items()}
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     shares = tie_breaks(evidence.scores)
     majority = [share > 0.5 for share in shares.values()]
     rows = evidence.scores[evidence.scores["model"] == FUSED[0]]
@@ -51,21 +46,20 @@ def judge(evidence: Evidence) -> Verdict:
                    f"median l2 over sizes is that low in {usual.sum()} of {len(usual)} instances, sign test p {p:.2g}")
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Cumulative share of chosen l2, by case."""
     rows = scores[scores["model"] == FUSED[0]]
     return pd.DataFrame([{"case": case, "l2": value, "share": (cell["l2"] <= value).mean()}
                          for case, cell in rows.groupby("case") for value in L2])
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     figure, axes = subplots(1, 1, (5.2, 3.0))
     ax = axes[0, 0]
     handles = []
     for name, rows in table.groupby("case"):
         case = CASES[name]
-        look: dict[str, Any] = {"color": COLORS[case.correlated, case.similar],
-                                "linestyle": "--" if case.sparse else "-"}
+        look = {"color": COLORS[case.correlated, case.similar], "linestyle": "--" if case.sparse else "-"}
         ax.plot(range(len(rows)), rows["share"], marker=".", **look)
         handles.append(Line2D([], [], label=f"{name} {case.title}", **look))
     ax.axhline(0.5, color="0.3", linewidth=0.8)

@@ -1,20 +1,16 @@
 """Claim 7: how well the true coefficients are recovered."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from study.cases import CASES, PAPER
 from study.claims.claim import Claim, Verdict, exceptions, grade, significance
-from study.evidence import ALPHA, Evidence
+from study.evidence import ALPHA
 from study.figures import Figure
 from study.figures.style import matrix
 from study.paired import FUSED, compare_distances, wide
 
-__all__ = ["CLAIM", "draw", "judge", "overlaps", "tabulate"]
+__all__ = ["CLAIM"]
 
 #: Cells (case, size) where the elastic net is farther from the true zeros, as the paper says.
 FARTHER_FROM_ZERO = [("f", 200), ("f", 400), ("g", 200), ("g", 400), ("h", 100), ("h", 200), ("h", 400)]
@@ -23,7 +19,7 @@ OVERLAP = 0.5
 OVERLAPPING_SHARE = 0.8
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     near = overlaps(evidence.scores)
     rows = compare_distances(evidence.scores).set_index(["case", "size"])
     significant = (rows["gain"] > 0) & (rows["p_holm"] < ALPHA)
@@ -35,7 +31,7 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(grade(overlap and farther.all(), overlap or farther.mean() > 0.5), numbers, significance(rows))
 
 
-def overlaps(scores: pd.DataFrame) -> pd.Series:
+def overlaps(scores):
     """Whether (i) and (ii) nearly overlap, by sparse correlated case, size and kind of distance."""
     rows = scores[scores["case"].isin([case for case in PAPER if CASES[case].correlated and CASES[case].sparse])]
     found = {}
@@ -47,7 +43,7 @@ def overlaps(scores: pd.DataFrame) -> pd.Series:
     return pd.Series(found)
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """How much farther the elastic net is from the true zeros than (i), in thousandths, by correlated case and size."""
     if not {FUSED[0], "elastic_net"} <= set(scores["model"]):
         return pd.DataFrame()
@@ -55,7 +51,7 @@ def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(thousandths=1000 * rows["gain"])
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     label = "distance over true zeros,\n(iii) minus (i), in 1/1000"
     return matrix(table, "thousandths", "+.2f", FARTHER_FROM_ZERO, label)
 

@@ -1,23 +1,17 @@
 """Claim 8: what a Newton step costs with many features."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from study.claims.claim import Claim, Verdict, grade
-from study.evidence import Evidence
 from study.figures import Figure
 from study.figures.style import AGREES, DIFFERS, subplots
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 
-def judge(evidence: Evidence) -> Verdict:
-    timing: Any = evidence.timing
+def judge(evidence):
+    timing = evidence.timing
     seconds = timing.groupby(["space", "features"])["seconds"].median().unstack("features")
     growth = np.log(seconds[5000] / seconds[1000]) / np.log(5)
     ratio = seconds.loc["features"] / seconds.loc["rows"]
@@ -31,12 +25,12 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(grade(removed, ratio[5000] > 1), numbers, f"medians of repeated measurements ({timed}); no test")
 
 
-def tabulate(timing: pd.DataFrame) -> pd.DataFrame:
+def tabulate(timing):
     """Seconds of one chi-update: median, smallest and largest, by features and space."""
     return timing.groupby(["space", "features"])["seconds"].agg(["median", "min", "max", "size"]).reset_index()
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     figure, axes = subplots(1, 1, (4.4, 2.8))
     ax = axes[0, 0]
     for space, color, label in (("features", DIFFERS, "in d-space"), ("rows", AGREES, "in n-space")):

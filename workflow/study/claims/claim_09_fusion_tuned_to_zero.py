@@ -1,26 +1,20 @@
 """Claim 9: where fusing does not help, fusion is tuned to zero."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import pandas as pd
 from scipy import stats
 
 from study.claims.claim import Claim, Verdict, grade
 from study.claims.claim_03_little_help import LITTLE_HELP
 from study.claims.claim_04_near_the_bayes_risk import NEAR_RISK
-from study.evidence import Evidence
 from study.figures import Figure
 from study.figures.style import matrix
 from study.paired import FUSED
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 CELLS = [*LITTLE_HELP, *NEAR_RISK]
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     rows = evidence.scores[evidence.scores["model"] == FUSED[0]].set_index(["case", "size"])
     zero = rows.loc[rows.index.isin(CELLS), "fusion"] == 0
     by_case = zero.groupby("case").mean()
@@ -30,13 +24,13 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(grade(zero.mean() > 0.5, (by_case > 0.5).any()), numbers, f"sign test against one half, p {p:.2g}")
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Share of fused elastic nets whose chosen fusion is zero, by case and size."""
     rows = scores[scores["model"] == FUSED[0]]
     return (rows["fusion"] == 0).groupby([rows["case"], rows["size"]]).mean().rename("share").reset_index()
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     return matrix(table, "share", ".0%", CELLS, "share of fits with fusion 0", (0, 1), "Blues")
 
 

@@ -1,9 +1,5 @@
 """Claim 10: fusing helps with small but informative data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 
 from study.claims.claim import GAIN, NEEDS_BOTH, Claim, Verdict, grade
@@ -12,13 +8,13 @@ from study.figures import Figure
 from study.figures.style import AGREES, interval, subplots
 from study.paired import holm, interval_of, signed_rank
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 #: Small but informative training sets, in the words of the paper's discussion, as read here.
 INFORMATIVE = (50, 100, 200)
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     gain = evidence.over_best.unstack("size")
     more = {end: gain[list(INFORMATIVE)].mean(axis=1) - gain[end] for end in (25, 400)}
     p = dict(zip(more, holm([signed_rank(values) for values in more.values()])))
@@ -29,7 +25,7 @@ def judge(evidence: Evidence) -> Verdict:
         f"50-200 rows against {end}: {more[end].mean():+.4f}, p {p[end]:.2g}" for end in more))
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Gain over the best single-task model, mean over cases, by size."""
     evidence = Evidence(scores)
     if not evidence.has_single_task:
@@ -38,7 +34,7 @@ def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
                          for size, values in evidence.over_best.groupby("size")])
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     figure, axes = subplots(1, 1, (3.8, 2.6))
     ax = axes[0, 0]
     interval(ax, range(len(table)), table, fmt="o-", color=AGREES)

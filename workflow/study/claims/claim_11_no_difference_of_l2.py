@@ -1,9 +1,5 @@
 """Claim 11: the fused elastic net and the fused L1 model do not differ significantly."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 
 from study.claims.claim import Claim, Verdict, grade, listed, p_by_case, told_by_case
@@ -12,10 +8,10 @@ from study.figures import Figure
 from study.figures.style import matrix
 from study.paired import FUSED, paired_table
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 
-def judge(evidence: Evidence) -> Verdict:
+def judge(evidence):
     mean, p = evidence.l2_gain.groupby("case").mean(), p_by_case(evidence.l2_gain)
     different = [case for case in mean.index if p[case] < ALPHA]
     sides = {"(i)": [case for case in different if mean[case] > 0],
@@ -25,13 +21,13 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(grade(not different, len(different) < len(mean) / 2), numbers, told_by_case(p))
 
 
-def tabulate(scores: pd.DataFrame) -> pd.DataFrame:
+def tabulate(scores):
     """Gain of (i) over (ii) by case and size."""
     evidence = Evidence(scores)
     return paired_table(evidence.errors, [FUSED]) if evidence.has_both_fused else pd.DataFrame()
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     return matrix(table, "gain", "+.4f", (), "gain of (i) over (ii)")
 
 

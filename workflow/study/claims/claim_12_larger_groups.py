@@ -1,9 +1,5 @@
 """Claim 12: the ridge pays off in larger groups of correlated features."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -12,19 +8,20 @@ from scipy import stats
 from study.cases import GROUPS
 from study.claims.claim import Claim, Verdict, grade
 from study.claims.claim_06_low_l2 import VERY_LOW_L2
-from study.evidence import ALPHA, Evidence
+from study.evidence import ALPHA
 from study.figures import Figure
 from study.figures.style import interval, legend, name_axes, subplots
 from study.models import as_read
 from study.paired import FUSED, holm, interval_of, signed_rank, wide
 
-__all__ = ["CLAIM", "draw", "judge", "tabulate"]
+__all__ = ["CLAIM"]
 
 
-def judge(evidence: Evidence) -> Verdict:
-    groups: Any = evidence.groups
+def judge(evidence):
+    groups = evidence.groups
     gain = _gain_by_group_size(groups)
-    kinds, fewest, most = list(gain.index.unique("kind")), *np.array(gain.index.unique("copies"))[[0, -1]]
+    kinds, copies = list(gain.index.unique("kind")), gain.index.unique("copies")
+    fewest, most = copies.min(), copies.max()
     tests = [stats.mannwhitneyu(gain[kind, most], gain[kind, fewest], method="asymptotic").pvalue for kind in kinds]
     p = dict(zip(kinds, holm(tests)))
     mean = gain.groupby(["kind", "copies"]).mean()
@@ -51,7 +48,7 @@ def _gain_by_group_size(groups):
     return gain.set_axis(pd.MultiIndex.from_arrays(places, names=["kind", "copies", "instance"])).sort_index()
 
 
-def tabulate(groups: pd.DataFrame) -> pd.DataFrame:
+def tabulate(groups):
     """Gain of (i) over (ii) by non-zeros, group size and training rows, on the whole grid and off its corner."""
     rows = []
     for grid, read in (("whole grid", groups), ("without the corner", as_read(groups, groups, "off_corner"))):
@@ -64,7 +61,7 @@ def tabulate(groups: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def draw(table: pd.DataFrame) -> Any:
+def draw(table):
     kinds, sizes = sorted(table["nonzeros"].unique()), sorted(table["size"].unique())
     copies = sorted(table["copies"].unique())
     figure, axes = subplots(1, len(kinds), (3.3 * len(kinds), 2.8), {"wspace": 0.08}, sharey=True)

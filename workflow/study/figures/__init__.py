@@ -1,7 +1,5 @@
 """Figures of the study, each drawn from a tidy table that is kept beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,39 +17,17 @@ __all__ = ["Figure", "save"]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure.
+    """A figure and its words."""
 
-    Attributes
-    ----------
-    tables : tuple of str
-        Result tables that it is drawn from.
-    needs : str
-        What these must hold for it to show anything, in words.
-    caption : str
-    tabulate : function
-        From these tables to the one behind the figure.
-    draw : function
-        From that one to the figure.
-    """
-
-    tables: tuple[str, ...]
-    needs: str
+    tables: tuple[str, ...]  # result tables that it is drawn from
+    needs: str  # what these must hold for it to show anything
     caption: str
-    tabulate: Callable[..., pd.DataFrame]
-    draw: Callable[[pd.DataFrame], Any]
+    tabulate: Callable[..., pd.DataFrame]  # from these tables to the one behind the figure
+    draw: Callable[[pd.DataFrame], Any]  # from that one to the figure
 
 
 def save(figure: Figure, tables: Sequence[pd.DataFrame], stem: str | Path) -> None:
-    """Draw a figure without a screen and write it as pdf and png, and its table as csv, beside each other.
-
-    Parameters
-    ----------
-    figure : Figure
-    tables : list of DataFrame
-        The tables that it is drawn from.
-    stem : Path
-        Without suffix.
-    """
+    """Draw a figure without a screen and write it as pdf and png, and its table as csv, beside each other."""
     table = figure.tabulate(*tables)
     with plt.rc_context(style()):
         drawn = figure.draw(table) if len(table) else _nothing_to_draw(figure)

@@ -1,7 +1,5 @@
 """The study as a whole: errors, paired differences, distances from the truth, chosen penalties."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -23,7 +21,7 @@ __all__ = ["FIGURES", "differences_figure", "differences_table", "distances_figu
 FAR_OUT = "unpenalized"
 
 
-def errors_table(scores: pd.DataFrame) -> Any:
+def errors_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Test error and Bayes risk behind every box, and by what it was made where there is a choice."""
     return scores.reindex(columns=["case", "size", "model", "instance", "test_error", "bayes_risk", "by"])
 
@@ -50,7 +48,7 @@ def errors_figure(table: pd.DataFrame) -> Any:
     return figure
 
 
-def distances_table(scores: pd.DataFrame) -> Any:
+def distances_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Distances from the truth of every linear fit in the correlated cases."""
     correlated = [case for case in scores["case"].unique() if CASES[case].correlated]
     rows = scores[scores["model"].isin(linear()) & scores["case"].isin(correlated)]
@@ -88,7 +86,7 @@ def _distances(ax, cell, shown):
     ax.margins(0.12)
 
 
-def differences_table(scores: pd.DataFrame) -> Any:
+def differences_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean and median paired differences to the fused elastic net, their intervals and corrected p-values."""
     table = compare(scores)
     return table[table["model"] == FUSED[0]].drop(columns="model")
@@ -120,7 +118,7 @@ def differences_figure(table: pd.DataFrame) -> Any:
     return figure
 
 
-def penalties_table(scores: pd.DataFrame) -> Any:
+def penalties_table(scores: pd.DataFrame) -> pd.DataFrame:
     """How often each value of each penalty of the fused elastic net was chosen, by case and size."""
     rows = scores[scores["model"] == FUSED[0]]
     long = rows.melt(id_vars=["case", "size", "instance"], value_vars=["l1", "l2", "fusion"], var_name="penalty")

@@ -1,7 +1,6 @@
 """What the figures share: type, panels, legends, intervals and tables of coloured cells."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -32,31 +31,31 @@ def style() -> Any:
             "grid.linewidth": 0.4, "axes.linewidth": 0.6}
 
 
-def models_of(table: pd.DataFrame, column: Any = "model") -> Any:
+def models_of(table: pd.DataFrame, column: str = "model") -> list[str]:
     """Models of the study that a table holds, in the order of legends."""
     return [model for model in MODELS if model in set(table[column])]
 
 
-def title(case: str) -> Any:
+def title(case: str) -> str:
     """Letter of a case and what kind it is, on two lines."""
     settings = CASES[case]
     return f"{case}) {settings.title}\n{settings.nonzeros} non-zeros, {settings.matches} matching"
 
 
-def panels(cases: Any, columns: Any, height: Any) -> Any:
+def panels(cases: Iterable[str], columns: int, height: float) -> tuple:
     """A figure with one panel for each case."""
-    cases = sorted(cases)
-    columns = min(columns, len(cases))
-    rows = -(-len(cases) // columns)
+    names = sorted(cases)
+    columns = min(columns, len(names))
+    rows = -(-len(names) // columns)
     size = (max(2.6 * columns, 5), height * rows)
     figure, axes = subplots(rows, columns, size, {"hspace": 0.3, "wspace": 0.05}, sharey=True)
-    for ax in axes.flat[len(cases):]:
+    for ax in axes.flat[len(names):]:
         ax.set_visible(False)
-    return figure, dict(zip(cases, axes.flat))
+    return figure, dict(zip(names, axes.flat))
 
 
-def subplots(rows: Any, columns: Any, size: tuple[float, float], spacing: Any = None, top: Any = 0.6,
-             **sharing: Any) -> Any:
+def subplots(rows: int, columns: int, size: tuple[float, float], spacing: dict | None = None, top: float = 0.6,
+             **sharing: Any) -> tuple:
     """Panels with margins of fixed width, in inches, for the names of the axes, titles and legend."""
     width, height = size
     margins = {"left": 0.6 / width, "right": 1 - 0.1 / width, "bottom": 0.5 / height, "top": 1 - top / height}
@@ -64,14 +63,14 @@ def subplots(rows: Any, columns: Any, size: tuple[float, float], spacing: Any = 
                         **sharing)
 
 
-def name_axes(figure: Any, x: Any, y: Any) -> None:
+def name_axes(figure: Any, x: str, y: str) -> None:
     """Name the axes of all panels once, outside of them; margins are cut to what is drawn when the figure is saved."""
     width, height = figure.get_size_inches()
     figure.supxlabel(x, fontsize=8, y=0.08 / height)
     figure.supylabel(y, fontsize=8, x=0.08 / width)
 
 
-def legend(figure: Any, models: Any, extra: Any = (), markers: Any = False, made_by: Any = ()) -> None:
+def legend(figure: Any, models: Iterable[str], extra: Iterable = (), markers: bool = False, made_by: Any = ()) -> None:
     """Names of models, with what made them where ``made_by`` tells, and other handles, above the panels."""
     look = {"linestyle": "none", "markersize": 5} if markers else {"linewidth": 5}
     handles = [Line2D([], [], color=model.color, marker=model.marker if markers else None, **look,
@@ -82,7 +81,7 @@ def legend(figure: Any, models: Any, extra: Any = (), markers: Any = False, made
                   ncols=max(2, min(6, int(width // 1.4))), frameon=False)
 
 
-def interval(ax: Any, x: Any, rows: Any, **look: Any) -> None:
+def interval(ax: Any, x: Any, rows: pd.DataFrame, **look: Any) -> None:
     """Mean gains with their 95 % intervals, which a single instance does not have."""
     spread = np.nan_to_num([rows["gain"] - rows["low"], rows["high"] - rows["gain"]])
     ax.errorbar(x, rows["gain"], yerr=spread, **{"markersize": 4, "linewidth": 1.2, **look})
@@ -95,23 +94,12 @@ def plain_logarithms(axis: Any) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def matrix(table: pd.DataFrame, value: Any, form: Any, outlined: Any = (), label: Any = "", limits: Any = None,
-           colors: Any = "RdBu") -> Any:
+def matrix(table: pd.DataFrame, value: str, form: str, outlined: Sequence = (), label: str = "",
+           limits: tuple[float, float] | None = None, colors: str = "RdBu") -> Any:
     """Coloured cells, cases by sizes, with a number in each, a star where ``p_holm`` is small, and frames around some.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns case, size and ``value``; ``p_holm`` where there is a test.
-    value : str
-    form : str
-        How a number is written, such as "+.3f".
-    outlined : list of (case, size)
-    label : str
-        Of the colours.
-    limits : (float, float), optional
-        Of the colours; as far as the values go to either side of zero if not given.
-    colors : str
+    ``form`` is how the numbers of the column ``value`` are written, ``outlined`` a list of (case, size). Colours go as
+    far as the values on either side of zero, unless ``limits`` are given.
     """
     cells = table.pivot(index="case", columns="size", values=value)
     largest = float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
