@@ -8,6 +8,7 @@ import pytest
 
 from .additions import add_to, change
 
+
 def planned(output):
     """Rules that a dry run would run again, without ``all``."""
     return set(re.findall(r"^(\w+) +\d+", output, re.MULTILINE)) - {"all", "total"}

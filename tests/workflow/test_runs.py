@@ -52,14 +52,14 @@ def test_data_have_the_names_that_others_rely_on(finished):
                       "Y_validation": (1400, 4), "X_test": (1400, 100), "Y_test": (1400, 4)}
 
 
-def test_two_cores_give_the_bytes_of_one(finished, study, tmp_path):
+def test_two_cores_give_results_bitwise_identical_to_those_of_one(finished, study, tmp_path):
     done = study(tmp_path, "results/scores.csv", cores=2)
     assert done.returncode == 0, done.stdout
     assert results(tmp_path) == results(finished)
     assert "study: grid: 2 of 2 done, 2 of them now" in done.stdout
 
 
-def test_a_killed_run_goes_on_to_the_same_bytes(finished, study, start_study, tmp_path):
+def test_a_killed_run_goes_on_to_bitwise_identical_results(finished, study, start_study, tmp_path):
     process = start_study(tmp_path, "results/scores.csv")
     while not list(tmp_path.glob("results/data/*/1.npz")) and process.poll() is None:
         time.sleep(0.05)

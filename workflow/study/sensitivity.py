@@ -13,6 +13,7 @@ __all__ = ["summarise"]
 
 Table: TypeAlias = pd.DataFrame | None
 
+
 def summarise(scores: pd.DataFrame, readings: Table = None, claims: Table = None, verdicts: Table = None,
               noise: Table = None, copying: Table = None, separable: Table = None,
               boosted: Table = None) -> pd.DataFrame:

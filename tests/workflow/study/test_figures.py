@@ -69,7 +69,7 @@ def test_one_model_alone_has_every_figure(tmp_path, make_scores, save, model, na
 
 
 @pytest.mark.slow
-def test_the_same_scores_give_the_same_files(tmp_path, make_scores, save):
+def test_the_same_scores_give_bitwise_identical_files(tmp_path, make_scores, save):
     preview = make_scores(instances=1)
     for folder in ("one", "two"):
         save("penalties", preview, tmp_path / folder)

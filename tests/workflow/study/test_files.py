@@ -1,4 +1,4 @@
-"""Files are whole or absent, and the same numbers give the same bytes."""
+"""Files are whole or absent, and bitwise identical for the same numbers."""
 
 import os
 import time
@@ -11,7 +11,7 @@ import pytest
 from study.files import read_arrays, read_scores, read_table, replacing, write_arrays, write_table
 
 
-def test_the_same_arrays_give_the_same_bytes_at_another_time(tmp_path, monkeypatch):
+def test_the_same_arrays_give_bitwise_identical_files_at_another_time(tmp_path, monkeypatch):
     arrays = {"x": np.arange(6.0).reshape(2, 3), "words": np.array("some text")}
     write_arrays(tmp_path / "one.npz", arrays)
     later = time.time() + 1e6
