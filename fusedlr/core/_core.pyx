@@ -1,6 +1,6 @@
 # distutils: language = c++
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The thin face of the C++ core: arrays in, arrays out, and Ctrl-C."""
+"""Cython binding of the C++ core: checked arrays in, arrays out, and Ctrl-C."""
 
 from libcpp cimport bool as cbool
 
@@ -60,7 +60,7 @@ STATUS = ("optimal", "separated", "not_converged")
 
 
 cdef cbool signal_came() noexcept nogil:
-    """Whether Ctrl-C was pressed, which only the main thread hears of, or this thread's work is no longer wanted."""
+    """The core's stop callback: true after Ctrl-C (in the main thread), or where this thread's work was cancelled."""
     cdef cbool came
     with gil:
         came = PyErr_CheckSignals() != 0 or unwanted()
@@ -72,14 +72,14 @@ cdef cbool unwanted() noexcept:
 
 
 cdef int raise_pending() except -1:
-    """Let the exception of a signal go on as it is: no code of Python may run while it is pending."""
+    """Propagate the exception of a signal as it is: no Python code may run while it is pending."""
     if PyErr_Occurred() == NULL:
         raise Cancelled("the solve was stopped because its result is no longer wanted")
     return -1
 
 
 def check(name, array, shape, least=-np.inf):
-    """ValueError unless an array has a shape and finite numbers, none below ``least``."""
+    """ValueError unless an array has this shape and finite entries, none below ``least``."""
     values = np.asarray(array)
     if values.shape != tuple(shape):
         raise ValueError(f"{name} must have shape {tuple(shape)}, found {values.shape}")
@@ -111,9 +111,9 @@ def check_settings(tolerance, max_iterations, floor):
 
 
 cdef class Core:
-    """One problem held by the C++ solver: data, the last solution, Gram matrices, remembered solutions.
+    """One problem held by the C++ solver: data, last solution, Gram matrices, and solutions for warm starts.
 
-    Arrays must be C-contiguous doubles of the shapes in `fusedlr.objective`; whatever is not is refused.
+    Arrays must be C-contiguous doubles of the shapes in `fusedlr.objective`; ValueError otherwise.
     """
 
     cdef Solver *solver
@@ -159,7 +159,7 @@ cdef class Core:
         self.solver.start(&params[0, 0])
 
     def ridge(self):
-        """The ridge that the separable rule added to each row in the last solve, shape (1 + d,)."""
+        """The ridge added to each row in the last solve because the data are separated, shape (1 + d,)."""
         cdef double[::1] out = np.empty(self.rows)
         self.solver.ridge(&out[0])
         return np.asarray(out)
@@ -170,7 +170,7 @@ cdef class Core:
         return np.asarray(out)
 
     def solve(self, double tolerance, int max_iterations, double floor):
-        """Solve at the present penalties from the present start; a dict of the report."""
+        """Minimise at the present penalties from the present start; the report as a dict."""
         cdef Report report
         report = self.run(tolerance, max_iterations, floor)
         return {"objective": report.objective, "gap": report.gap, "status": STATUS[report.status],
@@ -190,7 +190,7 @@ cdef class Core:
 
     def solve_points(self, const double[:, ::1] points, double[:, :, ::1] out, double[:, ::1] reports,
                      double tolerance, int max_iterations, double floor, callback=None):
-        """Solve at each (l1, l2, fusion), each from the best solution so far.
+        """Minimise at each (l1, l2, fusion), warm-started from the solutions so far.
 
         ``out`` (points, rows, tasks) takes the solutions, ``reports`` (points, 6) objective, gap, position of the
         status in STATUS, iterations, nonzeros and df. ``callback(done)`` is called after every point.
@@ -233,7 +233,7 @@ def cpu():
 
 def prox(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, const double[::1] h, const double[::1] q,
          double l1, double fusion, start):
-    """Minimiser of one block, sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, shape (tasks,)."""
+    """Prox of one block, argmin sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, shape (tasks,)."""
     cdef double[::1] b = np.array(start, dtype=float)
     cdef int edges = ends.shape[0]
     check("h", h, (h.shape[0],), 0)
@@ -247,7 +247,7 @@ def prox(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, con
 
 def gauge(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, const double[::1] q, double l1,
           double fusion, double lowest):
-    """Smallest s >= lowest for which q / s is a sum of slopes of l1 |b| + fusion * sum_e w_e |b_j - b_k|."""
+    """Gauge: smallest s >= lowest with q / s a subgradient at 0 of l1 |b| + fusion * sum_e w_e |b_j - b_k|."""
     cdef int edges = ends.shape[0]
     check("q", q, (q.shape[0],))
     check_graph(ends, edge_weights, q.shape[0], chain)

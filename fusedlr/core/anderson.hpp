@@ -1,18 +1,18 @@
-// Anderson extrapolation: DEPTH + 1 points that follow each other, `count` numbers each, are mixed into one that should
-// be nearer to their limit. In the namespace of one instruction set (see solver.hpp).
+// Anderson acceleration of coordinate descent, as in Bertrand and Massias (2021): DEPTH + 1 successive iterates,
+// `count` numbers each, are extrapolated. See parts.hpp.
 
 constexpr int DEPTH = 3;
 
-// The last DEPTH points, mixed.
+// The extrapolated point: an affine combination of the last DEPTH iterates.
 template <class Number>
-inline void combine(const std::vector<Number> &past, std::size_t count, const double *mix, Number *out) {
+inline void anderson_mix(const std::vector<Number> &past, std::size_t count, const double *mix, Number *out) {
   const Number *a = &past[count], *b = a + count, *c = b + count;
   const Number by[DEPTH] = {static_cast<Number>(mix[0]), static_cast<Number>(mix[1]), static_cast<Number>(mix[2])};
   for (std::size_t i = 0; i < count; i++) out[i] = by[0] * a[i] + by[1] * b[i] + by[2] * c[i];
 }
 
-// Weights, summing to 1, that make the mixed step shortest.
-inline bool mixing_weights(const std::vector<double> &past, std::size_t count, double *mix) {
+// Weights, summing to 1, that minimise the norm of the combined step (normal equations, slightly regularised).
+inline bool anderson_weights(const std::vector<double> &past, std::size_t count, double *mix) {
   double A[DEPTH][DEPTH + 1];
   double trace = 0;
   for (int i = 0; i < DEPTH; i++)

@@ -1,7 +1,8 @@
-// Exact operations on one block of a chain of tasks, in the namespace of one instruction set (see solver.hpp).
-// Edge k joins task k and task k + 1 and carries nu[k].
+// Exact prox, zero test and gauge of one block on a chain. See parts.hpp.
+// Edge k joins task k and task k + 1 with penalty nu[k]. The prox is the dynamic program of Johnson (2013), here with
+// unequal curvatures, edge weights and the l1 kink inside the messages.
 
-// Scratch space for blocks of T tasks; on the stack where T is known when compiling.
+// Scratch space for blocks of T tasks; on the stack where T is known at compile time.
 template <int T, int Times, int Extra = 0, typename Item = double>
 struct Scratch {
   Item items[Times * T + Extra];
@@ -15,7 +16,7 @@ struct Scratch<0, Times, Extra, Item> {
   Item *get() { return items.get(); }
 };
 
-// Is b = 0 the minimiser of the block?  Bounds on the slope that each edge must carry run along the chain.
+// Is b = 0 the minimiser of the block?  Interval propagation: bounds on the dual variable of each edge along the chain.
 template <int T>
 inline bool chain_is_zero(int tasks, const double *q, double l1, const double *nu, double scale = 1.0) {
   const int t = T ? T : tasks;
@@ -32,7 +33,7 @@ inline bool chain_is_zero(int tasks, const double *q, double l1, const double *n
   return low <= 0 && high >= 0;
 }
 
-// Smallest s >= lowest such that q / s can be split into slopes: the extreme points of the penalty are intervals.
+// Gauge: by the coarea formula the extreme points of the penalty's unit ball are indicators of intervals of tasks.
 template <int T>
 double chain_gauge(int tasks, const double *q, double l1, const double *nu, double lowest) {
   const int t = T ? T : tasks;
@@ -49,7 +50,7 @@ double chain_gauge(int tasks, const double *q, double l1, const double *nu, doub
   return largest;
 }
 
-// b = argmin sum h/2 b^2 - q b + l1 |b| + sum_k nu_k |b_k - b_{k+1}|, curvatures h > 0 of any size.
+// b = argmin sum h/2 b^2 - q b + l1 |b| + sum_k nu_k |b_k - b_{k+1}| with h > 0: messages forwards, clamping backwards.
 template <int T>
 void chain_prox(int tasks, const double *h, const double *q, double l1, const double *nu, double *b) {
   const int t = T ? T : tasks;
@@ -72,8 +73,8 @@ void chain_prox(int tasks, const double *h, const double *q, double l1, const do
   for (int k = t - 2; k >= 0; k--) b[k] = std::min(std::max(b[k + 1], lowest[k]), highest[k]);
 }
 
-// Signs and ties of a block, and what follows from them as long as its curvatures and penalties stay: enough to find
-// the minimiser that has them in a few operations, without branches or divisions. nu has T entries, the last one 0.
+// Signs and ties of a block with all that depends on curvatures and penalties alone, so that the minimiser with this
+// pattern takes a few operations, without branches or divisions. nu has T entries, the last one 0.
 template <int T>
 class ChainPattern {
  public:
@@ -97,8 +98,8 @@ class ChainPattern {
     for (int k = 0; k < T; k++) inverse_[k] *= sign_[k] != 0;
   }
 
-  // The minimiser, if it has these signs and ties; else false.
-  [[gnu::always_inline]] bool keep(const double *h, const double *q, double l1, double *value) const {
+  // The minimiser with this pattern; false if the dual variables show that the true minimiser has another.
+  [[gnu::always_inline]] bool prox(const double *h, const double *q, double l1, double *value) const {
     double sum[T];
     for (int k = 0; k < T; k++) sum[k] = q[k] - pull_[k];
     for (int k = 1; k < T; k++) sum[k] += tie_[k - 1] * sum[k - 1];
@@ -118,7 +119,7 @@ class ChainPattern {
   }
 
  private:
-  double pull_[T];     // of the penalties on each task
+  double pull_[T];     // penalty gradient of each task on the pattern
   double inverse_[T];  // of the curvature of the group of each task; 0 where it stays at zero
   double tie_[T], sign_[T], jump_[T], room_[T], low_[T], high_[T];
 };

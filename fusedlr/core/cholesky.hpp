@@ -1,10 +1,10 @@
-// Systems of equations with a positive definite matrix, in the namespace of one instruction set (see solver.hpp).
+// Symmetric positive semidefinite systems. See parts.hpp.
 
-// Cholesky factorisation. Unknowns that depend on those before them, up to rounding, are left at zero. Rows are those
-// of an upper triangle; what stands left of a diagonal is never read. Blocks of zeros cost little as long as they stay.
+// Right-looking blocked Cholesky factorisation U'U; the lower triangle is never read. Pivots that vanish up to rounding
+// are skipped and their unknowns left at zero. Tiles of zeros are skipped as long as there is no fill-in.
 class Cholesky {
  public:
-  // Room for m unknowns, all entries zero.
+  // Zero matrix of order m.
   void reset(int m) {
     if (size_ != m) {
       entries_.reshape(padded(m), padded(m));
@@ -17,145 +17,145 @@ class Cholesky {
   int size() const { return size_; }
   double *row(int i) const { return entries_.row(i); }
 
-  // A panel of pivots after the other is taken out with what is not zero in its rows, made, put back, and taken into
-  // the rows below.
+  // Panel by panel: pack the non-zero tiles of its rows, factorise, unpack, update the trailing matrix.
   void factorise() {
-    least_.resize(size_);
-    for (int j = 0; j < size_; j++) least_[j] = DEPENDENT * row(j)[j];
-    kept_.clear();
+    threshold_.resize(size_);
+    for (int j = 0; j < size_; j++) threshold_[j] = RANK_TOLERANCE * row(j)[j];
+    panel_tiles_.clear();
     ends_.clear();
     for (int from = 0; from < size_; from += PANEL) {
       const int pivots = std::min(PANEL, size_ - from);
-      take_panel(from, pivots);
-      kept_.insert(kept_.end(), units_.begin() + std::min<std::size_t>(PANEL / UNIT, units_.size()), units_.end());
-      ends_.push_back(kept_.size());
-      for (int j = 0; j < pivots; j++) make_pivot(j, least_[from + j]);
-      put_back(from, pivots);
-      for (std::size_t u = PANEL / UNIT; u < units_.size(); u++) subtract_from_rows(u);
+      pack_panel(from, pivots);
+      panel_tiles_.insert(panel_tiles_.end(), tiles_.begin() + std::min<std::size_t>(PANEL / TILE, tiles_.size()),
+                          tiles_.end());
+      ends_.push_back(panel_tiles_.size());
+      for (int j = 0; j < pivots; j++) eliminate_row(j, threshold_[from + j]);
+      unpack_panel(from, pivots);
+      for (std::size_t u = PANEL / TILE; u < tiles_.size(); u++) update_trailing_rows(u);
     }
   }
 
-  // A panel after the other, and back.
+  // Forward and back substitution, panel by panel.
   void solve(double *b) const {
     std::copy(b, b + size_, right_.get());
     std::fill(right_.get() + size_, right_.get() + right_.size(), 0.0);
     const int panels = static_cast<int>(ends_.size());
-    for (int p = 0; p < panels; p++) solve_down(p);
-    for (int p = panels - 1; p >= 0; p--) solve_up(p);
+    for (int p = 0; p < panels; p++) forward_substitute(p);
+    for (int p = panels - 1; p >= 0; p--) back_substitute(p);
     std::copy(right_.get(), right_.get() + size_, b);
   }
 
  private:
-  static constexpr double DEPENDENT = 1e-14;  // of a diagonal entry: some hundred roundings
-  static constexpr int UNIT = TILE_ROWS;  // columns that are taken together, and rows
-  static constexpr int PANEL = 16;        // pivots, a multiple of UNIT
-  static constexpr int UNIT_VECTORS = UNIT / LANES;
+  static constexpr double RANK_TOLERANCE = 1e-14;  // of a diagonal entry: some hundred roundings
+  static constexpr int TILE = TILE_ROWS;           // rows and columns of a tile
+  static constexpr int PANEL = 16;                 // pivots, a multiple of TILE
+  static constexpr int TILE_VECTORS = TILE / LANES;
 
-  // Those units of the pivots' rows that are not all zero, side by side; their own columns first.
-  void take_panel(int from, int pivots) {
-    units_.clear();
-    for (int u = from / UNIT; u * UNIT < size_; u++)
-      if (u * UNIT < from + PANEL || !is_zero(from, pivots, u)) units_.push_back(u);
+  // Copies the non-zero tiles of the pivots' rows side by side; the diagonal tiles first.
+  void pack_panel(int from, int pivots) {
+    tiles_.clear();
+    for (int u = from / TILE; u * TILE < size_; u++)
+      if (u * TILE < from + PANEL || !is_zero(from, pivots, u)) tiles_.push_back(u);
     for (int j = 0; j < pivots; j++)
-      for (std::size_t u = 0; u < units_.size(); u++)
-        for (int v = 0; v < UNIT_VECTORS; v++) panel(j, u)[v] = unit(from + j, units_[u])[v];
+      for (std::size_t u = 0; u < tiles_.size(); u++)
+        for (int v = 0; v < TILE_VECTORS; v++) panel(j, u)[v] = tile(from + j, tiles_[u])[v];
   }
 
   bool is_zero(int from, int pivots, int u) const {
     Bits other{};
     for (int j = 0; j < pivots; j++)
-      for (int v = 0; v < UNIT_VECTORS; v++) other |= unit(from + j, u)[v] != 0.0;
+      for (int v = 0; v < TILE_VECTORS; v++) other |= tile(from + j, u)[v] != 0.0;
     for (int lane = 0; lane < LANES; lane++)
       if (other[lane]) return false;
     return true;
   }
 
-  void put_back(int from, int pivots) {
+  void unpack_panel(int from, int pivots) {
     for (int j = 0; j < pivots; j++) {
-      for (std::size_t u = 0; u < units_.size(); u++)
-        for (int v = 0; v < UNIT_VECTORS; v++) unit(from + j, units_[u])[v] = panel(j, u)[v];
+      for (std::size_t u = 0; u < tiles_.size(); u++)
+        for (int v = 0; v < TILE_VECTORS; v++) tile(from + j, tiles_[u])[v] = panel(j, u)[v];
       if (panel_.row(j)[j] == 0) row(from + j)[from + j] = std::numeric_limits<double>::infinity();
     }
   }
 
-  // Takes the pivots before it out of row j of the panel, and scales it; a row that depends on them becomes zero.
-  void make_pivot(int j, double least) {
+  // Eliminates the earlier pivots of the panel from row j and scales it; a linearly dependent row becomes zero.
+  void eliminate_row(int j, double threshold) {
     double by[PANEL];
     for (int p = 0; p < j; p++) by[p] = panel_.row(p)[j];
     Vec *pivot = as_vec(panel_.row(j));
-    const int first = j / LANES, end = static_cast<int>(units_.size()) * UNIT_VECTORS;
+    const int first = j / LANES, end = static_cast<int>(tiles_.size()) * TILE_VECTORS;
     for (int v = first; v < end; v++) {
       Vec x = pivot[v];
       for (int p = 0; p < j; p++) x -= as_vec(panel_.row(p))[v] * by[p];
       pivot[v] = x;
     }
-    const double size = panel_.row(j)[j], inverse = size > least ? 1 / std::sqrt(size) : 0.0;
+    const double size = panel_.row(j)[j], inverse = size > threshold ? 1 / std::sqrt(size) : 0.0;
     for (int v = first; v < end; v++) pivot[v] = inverse > 0 ? pivot[v] * inverse : Vec{};
   }
 
-  // Takes the panel into the rows of one unit.
-  void subtract_from_rows(std::size_t rows) {
-    take_threes(static_cast<int>(units_.size() - rows), [this, rows](auto units, int from) {
-      subtract_tile<decltype(units)::value>(rows, rows + from);
+  // Subtracts the panel's outer product from the trailing rows of one tile.
+  void update_trailing_rows(std::size_t rows) {
+    for_each_tile(static_cast<int>(tiles_.size() - rows), [this, rows](auto tiles, int from) {
+      update_trailing_tile<decltype(tiles)::value>(rows, rows + from);
     });
   }
 
   template <int U>
-  void subtract_tile(std::size_t rows, std::size_t u) {
-    constexpr int V = U * UNIT_VECTORS;
+  void update_trailing_tile(std::size_t rows, std::size_t u) {
+    constexpr int V = U * TILE_VECTORS;
     Vec sums[TILE_ROWS][V];
-    multiply_tile<V>(panel_.row(0) + rows * UNIT, panel_.row(0) + u * UNIT, panel_.width(), PANEL, sums);
+    multiply_tile<V>(panel_.row(0) + rows * TILE, panel_.row(0) + u * TILE, panel_.width(), PANEL, sums);
     for (int r = 0; r < TILE_ROWS; r++)
       for (int v = 0; v < V; v++)
-        unit(units_[rows] * UNIT + r, units_[u + v / UNIT_VECTORS])[v % UNIT_VECTORS] -= sums[r][v];
+        tile(tiles_[rows] * TILE + r, tiles_[u + v / TILE_VECTORS])[v % TILE_VECTORS] -= sums[r][v];
   }
 
-  // Units beyond the pivots' own in the rows of a panel.
-  const int *first_unit(int p) const { return kept_.data() + (p > 0 ? ends_[p - 1] : 0); }
-  const int *last_unit(int p) const { return kept_.data() + ends_[p]; }
+  // Off-diagonal tiles in the rows of a panel.
+  const int *first_tile(int p) const { return panel_tiles_.data() + (p > 0 ? ends_[p - 1] : 0); }
+  const int *last_tile(int p) const { return panel_tiles_.data() + ends_[p]; }
 
-  void solve_down(int p) const {
+  void forward_substitute(int p) const {
     const int from = p * PANEL, end = std::min(from + PANEL, size_);
     double *x = right_.get();
     for (int j = from; j < end; j++) {
       x[j] /= row(j)[j];
       for (int q = j + 1; q < end; q++) x[q] -= row(j)[q] * x[j];
     }
-    for (const int *u = first_unit(p); u != last_unit(p); u++)
-      for (int v = 0; v < UNIT_VECTORS; v++) {
-        Vec &to = as_vec(x + *u * UNIT)[v];
+    for (const int *u = first_tile(p); u != last_tile(p); u++)
+      for (int v = 0; v < TILE_VECTORS; v++) {
+        Vec &to = as_vec(x + *u * TILE)[v];
         Vec sum = to;
-        for (int j = from; j < end; j++) sum -= unit(j, *u)[v] * x[j];
+        for (int j = from; j < end; j++) sum -= tile(j, *u)[v] * x[j];
         to = sum;
       }
   }
 
-  void solve_up(int p) const {
+  void back_substitute(int p) const {
     const int from = p * PANEL, end = std::min(from + PANEL, size_);
     double *x = right_.get();
     for (int j = end - 1; j >= from; j--) {
       Vec sum{};
-      for (const int *u = first_unit(p); u != last_unit(p); u++)
-        for (int v = 0; v < UNIT_VECTORS; v++) sum += unit(j, *u)[v] * as_vec(x + *u * UNIT)[v];
+      for (const int *u = first_tile(p); u != last_tile(p); u++)
+        for (int v = 0; v < TILE_VECTORS; v++) sum += tile(j, *u)[v] * as_vec(x + *u * TILE)[v];
       double rest = x[j] - total(sum);
       for (int q = j + 1; q < end; q++) rest -= row(j)[q] * x[q];
       x[j] = rest / row(j)[j];
     }
   }
 
-  Vec *panel(int j, std::size_t u) const { return as_vec(panel_.row(j) + u * UNIT); }
-  Vec *unit(int i, int u) const { return as_vec(row(i) + u * UNIT); }
+  Vec *panel(int j, std::size_t u) const { return as_vec(panel_.row(j) + u * TILE); }
+  Vec *tile(int i, int u) const { return as_vec(row(i) + u * TILE); }
 
   int size_ = 0;
   Table entries_, panel_, right_;
-  std::vector<double> least_;     // that a pivot must exceed
-  std::vector<int> units_;        // of the panel
-  std::vector<int> kept_;         // units of all panels, but for the pivots' own
+  std::vector<double> threshold_;  // that a pivot must exceed
+  std::vector<int> tiles_;         // non-zero tiles of the present panel
+  std::vector<int> panel_tiles_;   // off-diagonal tiles of all panels
   std::vector<std::size_t> ends_;  // of each panel among them
 };
 
-// Coefficients that move together: one unknown for each group of tied tasks of a feature, labelled 0 to count - 1; -1
-// for coefficients that stay where they are.
+// Support and ties held fixed: one unknown for each group of tied tasks of a feature, labelled 0 to count - 1; -1 for
+// coefficients that stay fixed.
 struct Groups {
   int tasks = 0, count = 0;
   std::vector<int> features;
@@ -178,8 +178,8 @@ struct Groups {
   std::size_t size() const { return features.size(); }
 };
 
-// Which tasks share unknowns, directly or through others: a part for each task. Parts can be solved on their own.
-inline std::vector<int> parts_of(const Groups &groups) {
+// Connected components of tasks that share unknowns, a label for each task: the equations decouple between them.
+inline std::vector<int> connected_tasks(const Groups &groups) {
   std::vector<int> part(groups.tasks), first(groups.count, -1);
   for (int k = 0; k < groups.tasks; k++) part[k] = k;
   for (std::size_t i = 0; i < groups.size(); i++)
@@ -192,10 +192,10 @@ inline std::vector<int> parts_of(const Groups &groups) {
   return part;
 }
 
-// The normal equations of a weighted least-squares problem over groups, part by part.
+// The normal equations of a weighted least-squares problem over groups, one system for each component of tasks.
 class NormalEquations {
  public:
-  // entries(k, a)(b) is the curvature in task k between two features of the groups, by their `names` a and b.
+  // entries(k, a)(b) is the Hessian of task k between two features of the groups, by their `names` a and b.
   template <class Entries>
   void factorise(const Groups &groups, const std::vector<double> &ridge, const std::vector<int> &names,
                  const Entries &entries) {
@@ -221,9 +221,9 @@ class NormalEquations {
     }
   }
 
-  // Size of the largest part.
-  static int largest(const Groups &groups) {
-    const std::vector<int> part = parts_of(groups);
+  // Order of the largest system.
+  static int largest_system(const Groups &groups) {
+    const std::vector<int> part = connected_tasks(groups);
     std::vector<int> sizes(groups.tasks, 0);
     std::vector<char> seen(groups.count, false);
     for (std::size_t i = 0; i < groups.labels.size(); i++) {
@@ -237,7 +237,7 @@ class NormalEquations {
 
  private:
   void place(const Groups &groups) {
-    const std::vector<int> part = parts_of(groups);
+    const std::vector<int> part = connected_tasks(groups);
     std::vector<int> number(groups.tasks, -1);
     sizes_.clear();
     system_.assign(groups.count, -1);
@@ -256,12 +256,12 @@ class NormalEquations {
         system_[g] = system;
       }
     systems_.resize(sizes_.size());
-    for (const int g : by_size(groups)) place_[g] = sizes_[system_[g]]++;
+    for (const int g : elimination_order(groups)) place_[g] = sizes_[system_[g]]++;
   }
 
-  // Groups of few tasks first, those of the same tasks together. Groups without a task in common do not meet in the
-  // equations, and this order keeps most of these zeros.
-  const std::vector<int> &by_size(const Groups &groups) {
+  // Fill-reducing order: groups of few tasks first, those of the same tasks together. Groups without a task in common
+  // have a zero entry, and this order keeps most of these zeros.
+  const std::vector<int> &elimination_order(const Groups &groups) {
     const long long t = groups.tasks;
     keys_.assign(groups.count, 0);  // tasks in a group, then their sum: in a chain that tells which they are
     for (std::size_t i = 0; i < groups.size(); i++)
@@ -294,7 +294,7 @@ class NormalEquations {
 
   std::vector<Cholesky> systems_;
   std::vector<int> sizes_, system_, place_, system_of_task_;
-  std::vector<long long> keys_;  // by which groups are put in order_
+  std::vector<long long> keys_;  // sort keys of order_
   std::vector<int> order_;
   std::vector<int> at_, to_, from_;  // of one task: names of features by place, and both of those that have one
 };

@@ -1,4 +1,4 @@
-// What the solver offers to Python (and may offer to R). No Python or R header is included anywhere in the core.
+// Public interface of the core, for Python and R. No header of either is included anywhere in the core.
 #pragma once
 
 namespace fusedlr {
@@ -16,8 +16,8 @@ struct Problem {
 struct Settings {
   double tolerance;    // relative duality gap to reach
   int max_iterations;  // Newton steps
-  double floor;        // the separable rule: ridge on free rows, as a fraction of their largest curvature
-  bool (*stop)();      // asked some 20 times a second, unless null; true interrupts the solve
+  double floor;        // ridge on unpenalized rows of separated data, as a fraction of their largest curvature
+  bool (*stop)();      // polled some 20 times a second, unless null; true interrupts the solve
 };
 
 enum Status { OPTIMAL = 0, SEPARATED = 1, NOT_CONVERGED = 2, INTERRUPTED = 3 };
@@ -36,15 +36,15 @@ class Solver {
   virtual void set_factors(const double *l1, const double *l2, const double *fusion) = 0;
   virtual void penalise_by(double l1, double l2, double fusion) = 0;
   virtual void start(const double *params) = 0;
-  // Start from the remembered solution of least objective at the penalties of penalise_by, or from better guesses that
-  // the solutions of a grid allow. `floor` is that of the settings of the solve to come.
+  // Warm start at the penalties of penalise_by: the stored solution of least objective, or an extrapolation of stored
+  // solutions of a grid where that is better. `floor` is that of the settings of the solve to come.
   virtual void start_from_best(const double *solutions, double floor) = 0;
-  // Remember the solution just found as row `count` of the caller's array of solutions.
+  // Store the solution just found for warm starts, as the next row of the caller's array of solutions.
   virtual void remember() = 0;
   virtual void forget() = 0;
   virtual Report solve(const Settings &settings) = 0;
   virtual void params(double *out) const = 0;
-  // The ridge that the separable rule added to each row in the last solve (1 + features numbers, mostly 0).
+  // The ridge added to each row in the last solve because data are separated (1 + features numbers, mostly 0).
   virtual void ridge(double *out) const = 0;
 };
 
@@ -57,11 +57,11 @@ void means_and_scales(int rows, int features, int tasks, const double *X, const 
 Solver *make_solver(const Problem &problem);
 // Name of the instruction set that make_solver picks: "base", "avx2" or "avx512".
 const char *instruction_set();
-// Minimiser b of one block  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for tests. The ties and signs
-// that b has on entry are tried first where the solver would try them.
+// Weighted proximal operator of one block, argmin  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for
+// tests. The ties and signs that b has on entry are tried first where the solver would try them.
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,
                 const double *q, double l1, double fusion, double *b);
-// Smallest s >= lowest for which q / s is a sum of slopes of the penalty of that block, for tests.
+// Gauge (dual norm) of that block's penalty, for tests: the smallest s >= lowest for which q / s is a subgradient at 0.
 double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
                    double fusion, double lowest);
 

@@ -2,7 +2,7 @@
 #include "headers.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
+#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
 #endif
 
 #define LANES 2
@@ -75,7 +75,7 @@ void block_prox(int tasks, int edges, const int *ends, const double *weights, bo
   const std::vector<double> start(b, b + tasks);
   const auto solve = [&](auto known) {
     base::Block<decltype(known)::tasks> block(tasks, edges, ends, weights, chain);
-    if (!block.keep_pattern(h, q, l1, fusion, start.data(), b)) block.prox(h, q, l1, fusion, b);
+    if (!block.prox_on_pattern(h, q, l1, fusion, start.data(), b)) block.prox(h, q, l1, fusion, b);
   };
   switch (tasks) {
     case 2:

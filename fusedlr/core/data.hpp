@@ -1,11 +1,11 @@
-// The data of a problem and the logistic loss, in the namespace of one instruction set (see solver.hpp).
+// The data of a problem and the logistic loss. See parts.hpp.
 //
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature]. The intercept counts as feature 0.
 //
-// Units: every column is divided by a power of two, so that its spread is about 1 and nothing is rounded. Columns far
-// from zero (mean beyond FAR spreads) are centred too while intercepts are free of penalties and can take up the means.
-// Coefficients in these units are scale(a) times the caller's; to_own and to_callers convert.
+// Units: every column is divided by a power of two, so that its standard deviation is about 1 and nothing is rounded.
+// Columns far from zero (mean beyond FAR standard deviations) are centred too while intercepts are unpenalized and can
+// absorb the means. Coefficients in these units are scale(a) times the caller's; to_internal and to_external convert.
 template <int T>
 class Data {
  public:
@@ -42,7 +42,7 @@ class Data {
   int vectors() const { return width / LANES; }
   double scale(int a) const { return scale_[a]; }
 
-  // Centres columns far from zero, or shifts them back; true if that changed anything.
+  // Centres columns far from zero, or undoes that; true if anything changed.
   bool centre(bool centred) {
     if (centred == centred_) return false;
     centred_ = centred;
@@ -61,20 +61,20 @@ class Data {
   }
 
   // Coefficients [feature][task] from the caller's units to those of the columns here, and back.
-  void to_own(const double *from, Table &to) const {
+  void to_internal(const double *from, Table &to) const {
     for (int a = 0; a < features; a++)
       for (int k = 0; k < tasks(); k++) to.row(a)[k] = from[static_cast<std::size_t>(a) * tasks() + k] * scale_[a];
     shift_intercepts(to.get(), to, 1.0);
   }
-  void to_callers(const Table &from, double *to) const {
+  void to_external(const Table &from, double *to) const {
     for (int a = 0; a < features; a++)
       for (int k = 0; k < tasks(); k++) to[static_cast<std::size_t>(a) * tasks() + k] = from.row(a)[k] / scale_[a];
     shift_intercepts(to, from, -1.0);
   }
   const double *column(int a) const { return X_.row(a); }
 
-  // The largest curvature that the loss of a task can have in a row of coefficients beside an intercept: a quarter of
-  // the weighted sum of squares about the mean; about zero for the intercept itself and for constant columns.
+  // Upper bound on the loss's curvature in a coefficient beside an intercept, over tasks: a quarter of the weighted sum
+  // of squares about the mean; about zero for the intercept itself and for constant columns.
   double largest_curvature(int a) const {
     if (curvature_[a] < 0)
       for (int k = 0; k < tasks(); k++) curvature_[a] = std::max(curvature_[a], 0.25 * sum_of_squares(a, k));
@@ -82,7 +82,7 @@ class Data {
   }
 
   // Loss and its derivatives at the linear predictor of `at`.
-  double evaluate(Slopes &at) const {
+  double evaluate(Derivatives &at) const {
     const Vec *linear = as_vec(at.linear.get()), *sign = as_vec(signs.get()), *weight = as_vec(weights.get());
     Vec *first = as_vec(at.first.get()), *second = as_vec(at.second.get());
     Vec sum{};
@@ -108,8 +108,8 @@ class Data {
       if (by[k] != 0) add_scaled(vectors(), by[k], column(a), linear.row(k));
   }
 
-  // The same for many features, with tasks() coefficients each, four at a time: the linear predictor is read and
-  // written a quarter as often.
+  // The same for many features, with tasks() coefficients each, four at a time: a quarter of the memory traffic in the
+  // linear predictor.
   void add_features(const std::vector<int> &which, const std::vector<double> &by, Table &linear) const {
     std::size_t i = 0;
     for (; i + 4 <= which.size(); i += 4)
@@ -121,13 +121,13 @@ class Data {
   void gradient(const Table &first, Table &out) const {
     in_strips([&](auto count, int k) { gradient_strip<decltype(count)::value, false>(first, k, out); });
   }
-  // The same with the sizes of what it is a sum of.
-  void sizes(const Table &first, Table &out) const {
+  // The same sums over absolute values of the terms, for bounds on rounding errors.
+  void gradient_magnitudes(const Table &first, Table &out) const {
     in_strips([&](auto count, int k) { gradient_strip<decltype(count)::value, true>(first, k, out); });
   }
 
  private:
-  static constexpr double FAR = 8;  // spreads; below, centring would gain less than a digit or two
+  static constexpr double FAR = 8;  // standard deviations; below, centring would gain less than a digit or two
 
   static double power_of_two(double size) {
     return size > 0 && std::isfinite(size) ? std::exp2(std::round(std::log2(size))) : 1.0;
@@ -148,7 +148,7 @@ class Data {
     return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 
-  // A column without any spread but rounding stays as it is: nothing of it would be left.
+  // A column that is constant up to rounding is not centred: nothing of it would be left.
   void choose_units(int a) {
     const double mean = std::fabs(mean_[a]);
     far_[a] = mean > FAR * spread_[a] && spread_[a] > 1e-13 * mean;
@@ -173,7 +173,7 @@ class Data {
           X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(i) * d + a];
   }
 
-  // Calls act with 4, 2 or 1, as a constant, and the first of so many tasks, until all tasks had their turn.
+  // Splits the tasks into strips of 4, 2 or 1: calls act with the width, as a constant, and the first task.
   template <class Act>
   void in_strips(const Act &act) const {
     int k = 0;
@@ -191,7 +191,7 @@ class Data {
     for (int j = 0; j < 4; j++) x[j] = as_vec(column(which[j]));
     for (int k = 0; k < K; k++) {
       to[k] = as_vec(linear.row(k0 + k));
-      for (int j = 0; j < 4; j++) coefs[k][j] = spread(by[j * tasks() + k0 + k]);
+      for (int j = 0; j < 4; j++) coefs[k][j] = broadcast(by[j * tasks() + k0 + k]);
     }
     for (int i = 0; i < vectors(); i++) {
       const Vec a = x[0][i], b = x[1][i], c = x[2][i], d = x[3][i];
@@ -201,7 +201,7 @@ class Data {
   }
 
   // Two columns against up to four tasks at a time.
-  template <int K, bool SIZES>
+  template <int K, bool MAGNITUDES>
   void gradient_strip(const Table &first, int k0, Table &out) const {
     for (int a = 0; a < features; a += 2) {
       const Vec *x = as_vec(column(a)), *y = as_vec(column(a + 1 < features ? a + 1 : a));
@@ -209,8 +209,8 @@ class Data {
       for (int i = 0; i < vectors(); i++)
         for (int k = 0; k < K; k++) {
           const Vec r = as_vec(first.row(k0 + k))[i];
-          add_product<SIZES>(x[i], r, sums[0][k]);
-          add_product<SIZES>(y[i], r, sums[1][k]);
+          add_product<MAGNITUDES>(x[i], r, sums[0][k]);
+          add_product<MAGNITUDES>(y[i], r, sums[1][k]);
         }
       for (int k = 0; k < K; k++) {
         double *to = out.row(k0 + k) + a;
@@ -220,9 +220,9 @@ class Data {
     }
   }
 
-  template <bool SIZE>
+  template <bool MAGNITUDE>
   static void add_product(const Vec &x, const Vec &y, Vec &sum) {
-    if constexpr (SIZE) {
+    if constexpr (MAGNITUDE) {
       const Vec product = x * y;
       sum += product > 0.0 ? product : -product;
     } else {
@@ -233,7 +233,7 @@ class Data {
   const int tasks_;
   Table X_;
   std::vector<double> mean_, spread_, scale_;
-  mutable std::vector<double> curvature_;  // negative where not made yet
+  mutable std::vector<double> curvature_;  // computed on first use; negative before
   std::vector<char> far_;
   bool centred_ = false;
 };

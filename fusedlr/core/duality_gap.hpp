@@ -1,171 +1,169 @@
-// The duality gap: an upper bound on the distance to the optimum. In the namespace of one instruction set (see
-// solver.hpp).
+// The duality gap: an upper bound on the objective's distance to its minimum. See parts.hpp.
 //
-// With residuals r = -first, C = X'r and any scaling s in [0, 1] that makes s C feasible, the dual value is at least
-// s (loss + <C, B>) - sum of conjugates(s C). Slopes of rows without l1 and l2 must vanish (sum to zero over fused
-// tasks); residuals are corrected until they do.
+// Dual points are residuals r = -first, rescaled: with C = X'r and any s in [0, 1] that makes s C feasible, the dual
+// value is at least s (loss + <C, B>) - sum of conjugates(s C). In unpenalized rows C must vanish (sum to zero over
+// fused tasks); residuals are projected until it does.
 template <int T>
-class Gap {
+class DualityGap {
  public:
-  Gap(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, Gram<T> &gram, const WorkingSet &set)
-      : data_(data), penalties_(penalties), block_(penalties.block), at_(at), gram_(gram), set_(set) {}
+  DualityGap(const Data<T> &data, const Penalty<T> &penalty, State<T> &at, Gram<T> &gram, const WorkingSet &set)
+      : data_(data), penalty_(penalty), block_(penalty.block), at_(at), gram_(gram), set_(set) {}
 
-  // Where the gap cannot come below `target`, it may be left at something larger, such as the objective itself.
+  // Where the gap cannot come below `target`, a larger bound may be returned, such as the objective itself.
   //
-  // The residuals at hand give a gap that falls with their error, while the distance to the optimum falls with its
-  // square: where rows have no ridge to speak of (`loose`) or none at all, those residuals do better to which a Newton
-  // step on the present zeros and ties would lead. Gram matrices, of old curvature or not, stand in for the present
-  // one. The coefficients themselves are then less exact than others with the same gap, and a last step gains many
-  // digits: unless there is none (`last`), only a gap far below the target will do.
-  double operator()(double objective, double target, bool loose, bool last) {
-    const bool free = penalties_.has_free_features();
-    const double plain = this->plain(objective);
-    if (plain <= target || !(loose || penalties_.has_features_without_ridge())) return plain;
+  // The gap at the residuals of the iterate is linear in their error, while the suboptimality is quadratic. For rows
+  // without a ridge, or nearly so (`nearly_unpenalized`), a better dual point is that of a Newton step on the active
+  // set, with Gram matrices, stale or not, as the Hessian. The coefficients are then less exact than others with the
+  // same gap, and a last step gains many digits: unless there is none (`last`), only a gap far below the target will
+  // do.
+  double operator()(double objective, double target, bool nearly_unpenalized, bool last) {
+    const bool has_unpenalized = penalty_.has_unpenalized_features();
+    const double unprojected = this->unprojected(objective);
+    if (unprojected <= target || !(nearly_unpenalized || penalty_.has_features_without_ridge())) return unprojected;
     double correction;
-    if (label_pattern_in_set()) {
-      if (least_gap(true) > (loose ? LOOSELY_HOPEFUL : HOPEFUL) * target) return plain;
-      const NormalEquations &equations = gram_.equations(free_, ridge_);
-      const std::vector<double> slopes = misses();
+    if (label_active_set_in_gram()) {
+      if (least_gap(true) > (nearly_unpenalized ? HOPEFUL_UNPENALIZED : HOPEFUL) * target) return unprojected;
+      const NormalEquations &equations = gram_.equations(groups_, ridge_);
+      const std::vector<double> slopes = infeasibility();
       std::vector<double> step = slopes;
       equations.solve(step);
       double gain = 0;
-      for (int g = 0; g < free_.count; g++) gain += 0.25 * slopes[g] * step[g];
+      for (int g = 0; g < groups_.count; g++) gain += 0.25 * slopes[g] * step[g];
       const double enough = last ? target : std::min(target, std::max(FURTHER * target, ROUNDED * objective));
-      if (gain > enough) return plain;
-      if (loose ? balance(equations, true, step, correction) : balance_once(step, correction)) {
+      if (gain > enough) return unprojected;
+      if (nearly_unpenalized ? refine_projection(equations, true, step, correction) : project_once(step, correction)) {
         const double found = bound(objective, projected_, correction);
-        return found <= enough ? found : plain;
+        return found <= enough ? found : unprojected;
       }
     }
-    if (!free) return plain;
-    label_free_rows();
-    if (least_gap(gram_covers_free_rows()) > target || !project(true, correction)) return objective;
+    if (!has_unpenalized) return unprojected;
+    label_unpenalized_rows();
+    if (least_gap(gram_covers_groups()) > target || !project(true, correction)) return objective;
     return bound(objective, projected_, correction);
   }
 
-  // The gap of the residuals at hand; all of the objective where some rows are free, whose slopes they do not balance.
-  double plain(double objective) {
+  // The gap at the residuals of the iterate; all of the objective where unpenalized rows make them infeasible.
+  double unprojected(double objective) {
     rounding_.assign(data_.features, 0.0);
-    return penalties_.has_free_features() ? objective : bound(objective, at_.gradient, 0);
+    return penalty_.has_unpenalized_features() ? objective : bound(objective, at_.gradient, 0);
   }
 
-  // A gap that may be smaller near the minimum, where rounding leaves slopes that a small penalty cannot carry: for the
-  // residuals to which a Newton step on the present zeros and ties would lead.
-  double on_pattern(double objective) {
-    label_pattern();
+  // The gap at the dual point of a Newton step on the active set. It may be smaller near the minimum, where rounding
+  // errors of C exceed what a small penalty allows.
+  double on_active_set(double objective) {
+    label_active_set();
     double correction;
-    if (free_.count > MOST_UNKNOWNS || !project(false, correction)) return objective;
+    if (groups_.count > MOST_UNKNOWNS || !project(false, correction)) return objective;
     return std::min(objective, bound(objective, projected_, correction));
   }
 
-  // Whether the residuals at hand can be corrected to a point strictly within the dual domain that balances all free
-  // rows: a proof that the data are not separated.
-  bool proves_finite(bool by_gram) {
+  // Whether the residuals can be projected to a strictly feasible dual point: a proof of overlap.
+  bool proves_overlap(bool by_gram) {
     double correction;
-    label_free_rows();
+    label_unpenalized_rows();
     return project(by_gram, correction);
   }
 
-  // One unknown for each group of tasks in which a free row must move as one.
-  const Groups &label_free_rows() {
-    free_.clear(tasks());
+  // One unknown for each component of tasks in each unpenalized row.
+  const Groups &label_unpenalized_rows() {
+    groups_.clear(tasks());
     for (int a = 0; a < data_.features; a++) {
-      if (!penalties_.is_free(a)) continue;
-      int *group = free_.add(a);
-      for (int k = 0; k < tasks(); k++) group[k] = free_.count + penalties_.component(a, k);
-      free_.count += penalties_.components(a);
+      if (!penalty_.is_unpenalized(a)) continue;
+      int *group = groups_.add(a);
+      for (int k = 0; k < tasks(); k++) group[k] = groups_.count + penalty_.component(a, k);
+      groups_.count += penalty_.components(a);
     }
-    wanted_.assign(free_.count, 0.0);
-    ridge_.assign(free_.count, 0.0);
-    return free_;
+    targets_.assign(groups_.count, 0.0);
+    ridge_.assign(groups_.count, 0.0);
+    return groups_;
   }
 
  private:
-  static constexpr double BALANCED = 1e-12;  // of what is summed up: thousands of roundings
+  static constexpr double BALANCED = 1e-12;  // of the sum of absolute terms: thousands of roundings
   static constexpr double ROUNDING = 1e-14;  // likewise, of a sum in the order of the rows
   static constexpr int MOST_ROUNDS = 6;
   static constexpr int MOST_UNKNOWNS = 600;  // of a system for a smaller gap
-  static constexpr double HOPEFUL = 0.01;    // of a target: what single steps may gain for equations to be worth while
-  static constexpr double LOOSELY_HOPEFUL = 0.1;  // likewise, where rows have no ridge to speak of
+  static constexpr double HOPEFUL = 0.01;    // of a target: gain of single coordinates up to which a projection pays
+  static constexpr double HOPEFUL_UNPENALIZED = 0.1;  // likewise, for nearly unpenalized rows
   static constexpr double FURTHER = 0.01;    // of a target
   static constexpr double ROUNDED = 1e-15;   // of an objective: gaps below cannot be told from rounding
 
   int tasks() const { return data_.tasks(); }
 
-  // The gap of residuals whose slopes vanish where they must. What they were corrected by costs `correction`.
+  // The gap at residuals that are feasible in unpenalized rows. `correction` bounds what their projection cost.
   double bound(double objective, const Table &G, double correction) {
     Scratch<T, 1> scratch(tasks());
     double *c = scratch.get();
     double slack = 0, scale = 1, inner = 0;
     for (int a = 0; a < data_.features; a++) {
       for (int k = 0; k < tasks(); k++) c[k] = -G.row(k)[a];
-      if (penalties_.is_free(a)) slack += centre(a, c);
+      if (penalty_.is_unpenalized(a)) slack += centre_row(a, c);
       const double *b = at_.params.row(a);
       for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
-      if (penalties_.l2[a] == 0 && !forgive_rounding(a, c, slack))
-        scale = block_.gauge(c, penalties_.l1[a], penalties_.fusion[a], scale);
+      if (penalty_.l2[a] == 0 && !forgive_rounding(a, c, slack))
+        scale = block_.gauge(c, penalty_.l1[a], penalty_.fusion[a], scale);
     }
     const double s = 1 / scale;
     double conjugates = 0;
     for (int a = 0; a < data_.features; a++)
-      if (penalties_.l2[a] > 0) conjugates += conjugate(a, G, s);
+      if (penalty_.l2[a] > 0) conjugates += conjugate(a, G, s);
     return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
   }
 
-  // One unknown for each group of tied tasks, but for coefficients that l1 holds at zero; what the slopes of a group
-  // must sum to, and how much of that its own step takes away.
-  void label_pattern() {
-    free_.clear(tasks());
+  // One unknown for each group of tied tasks, but for coefficients that l1 holds at zero; with the target of its
+  // gradient's sum, and its ridge.
+  void label_active_set() {
+    groups_.clear(tasks());
     for (int a = 0; a < data_.features; a++)
-      if (penalties_.is_free(a) || at_.is_active(a))
-        penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
-    weigh_pattern();
+      if (penalty_.is_unpenalized(a) || at_.is_active(a))
+        penalty_.label_ties(a, at_.params.row(a), groups_.add(a), groups_.count);
+    set_targets();
   }
 
-  // The same in the order of the working set; false if its Gram matrices do not hold all that is needed, or the
-  // equations would take long.
-  bool label_pattern_in_set() {
+  // The same in the order of the working set; false if its Gram matrices do not cover the active set, or the equations
+  // are expensive.
+  bool label_active_set_in_gram() {
     if (set_.size() == 0 || gram_.size() < set_.size()) return false;
     for (int a = 0; a < data_.features; a++)
-      if (!set_.has(a) && (penalties_.is_free(a) || at_.is_active(a))) return false;
-    free_.clear(tasks());
+      if (!set_.has(a) && (penalty_.is_unpenalized(a) || at_.is_active(a))) return false;
+    groups_.clear(tasks());
     for (const int a : set_.members)
-      if (a == 0 || penalties_.l1[a] == 0 || at_.is_active(a))
-        penalties_.label_ties(a, at_.params.row(a), free_.add(a), free_.count);
-    if (!gram_.is_quick(free_)) return false;
-    weigh_pattern();
+      if (a == 0 || penalty_.l1[a] == 0 || at_.is_active(a))
+        penalty_.label_ties(a, at_.params.row(a), groups_.add(a), groups_.count);
+    if (!gram_.is_quick(groups_)) return false;
+    set_targets();
     return true;
   }
 
-  void weigh_pattern() {
-    wanted_.assign(free_.count, 0.0);
-    ridge_ = penalties_.ridges(free_);
+  void set_targets() {
+    targets_.assign(groups_.count, 0.0);
+    ridge_ = penalty_.ridges(groups_);
     std::vector<double> slopes(tasks());
-    for (std::size_t i = 0; i < free_.size(); i++) {
-      const int a = free_.features[i];
+    for (std::size_t i = 0; i < groups_.size(); i++) {
+      const int a = groups_.features[i];
       std::fill(slopes.begin(), slopes.end(), 0.0);
-      penalties_.add_slopes(a, at_.params.row(a), slopes.data());
+      penalty_.add_gradient(a, at_.params.row(a), slopes.data());
       for (int k = 0; k < tasks(); k++)
-        if (free_.of(i)[k] >= 0) wanted_[free_.of(i)[k]] += slopes[k];
+        if (groups_.of(i)[k] >= 0) targets_[groups_.of(i)[k]] += slopes[k];
     }
   }
 
-  // What one Newton step on a single free coefficient would gain: roughly a lower bound on the gap.
+  // The largest gain of a Newton step on a single group: roughly a lower bound on the gap.
   double least_gap(bool by_gram) const {
-    const std::vector<double> slope = misses();
+    const std::vector<double> slope = infeasibility();
     std::vector<double> curvature = ridge_;
-    for_all_free([&](int a, int k, int g) {
+    for_all_groups([&](int a, int k, int g) {
       if (slope[g] != 0) curvature[g] += by_gram ? gram_.diagonal(set_.place[a], k) : curvature_between(k, a, a);
     });
     double most = 0;
-    for (int g = 0; g < free_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / (curvature[g] + 1e-300));
+    for (int g = 0; g < groups_.count; g++) most = std::max(most, 0.25 * slope[g] * slope[g] / (curvature[g] + 1e-300));
     return most;
   }
 
-  // Where the slopes of a row are beyond what its penalty carries by rounding alone: adds what that may cost.
+  // Where a row is infeasible by rounding alone: adds what its rescaling may cost the bound.
   bool forgive_rounding(int a, const double *c, double &cost) {
     if (rounding_[a] == 0) return false;
-    const double beyond = 1 - 1 / block_.gauge(c, penalties_.l1[a], penalties_.fusion[a], 1.0);
+    const double beyond = 1 - 1 / block_.gauge(c, penalty_.l1[a], penalty_.fusion[a], 1.0);
     double sum = 0, largest = 0;
     for (int k = 0; k < tasks(); k++) {
       sum += std::fabs(c[k] * at_.params.row(a)[k]);
@@ -176,21 +174,21 @@ class Gap {
     return true;
   }
 
-  // Makes the slopes of a free row sum to zero in each component; returns what the rounding left there may cost.
-  double centre(int a, double *c) const {
+  // Makes C of an unpenalized row sum to zero in each component; returns what that may cost the bound.
+  double centre_row(int a, double *c) const {
     const double *b = at_.params.row(a);
     double cost = 0;
-    for (int j = 0; j < penalties_.components(a); j++) {
+    for (int j = 0; j < penalty_.components(a); j++) {
       double sum = 0, size = 0;
       int members = 0;
       for (int k = 0; k < tasks(); k++)
-        if (penalties_.component(a, k) == j) {
+        if (penalty_.component(a, k) == j) {
           sum += c[k];
           size = std::max(size, std::fabs(b[k]));
           members++;
         }
       for (int k = 0; k < tasks(); k++)
-        if (penalties_.component(a, k) == j) c[k] -= sum / members;
+        if (penalty_.component(a, k) == j) c[k] -= sum / members;
       cost += std::fabs(sum) * size;
     }
     return cost;
@@ -203,95 +201,97 @@ class Gap {
       c[k] = -s * G.row(k)[a];
       ones[k] = 1;
     }
-    block_.prox(ones, c, penalties_.l1[a], penalties_.fusion[a], b);
+    block_.prox(ones, c, penalty_.l1[a], penalty_.fusion[a], b);
     for (int k = 0; k < tasks(); k++) sum += b[k] * b[k];
-    return sum / (2 * penalties_.l2[a]);
+    return sum / (2 * penalty_.l2[a]);
   }
 
-  // ---------------------------------------------------------------- rows without l1 and l2
+  // ---------------------------------------------------------------- projection of the residuals
 
   template <class Act>
-  void for_all_free(const Act &act) const {
-    for (std::size_t i = 0; i < free_.size(); i++)
+  void for_all_groups(const Act &act) const {
+    for (std::size_t i = 0; i < groups_.size(); i++)
       for (int k = 0; k < tasks(); k++)
-        if (free_.of(i)[k] >= 0) act(free_.features[i], k, free_.of(i)[k]);
+        if (groups_.of(i)[k] >= 0) act(groups_.features[i], k, groups_.of(i)[k]);
   }
 
-  // Sums of the slopes of every group.
+  // Sum of C over every group.
   std::vector<double> imbalance(const Table &gradient) const {
-    std::vector<double> sums(free_.count, 0.0);
-    for_all_free([&](int a, int k, int g) { sums[g] -= gradient.row(k)[a]; });
+    std::vector<double> sums(groups_.count, 0.0);
+    for_all_groups([&](int a, int k, int g) { sums[g] -= gradient.row(k)[a]; });
     return sums;
   }
 
-  // Corrects the residuals by multiples of the curvature so that the slopes of all groups sum to what they must, and
-  // puts their gradient into projected_. False if the correction leaves the dual domain, or the slopes miss: however
-  // small, a coefficient may make much of them.
+  // Projects the residuals, in the metric of the inverse weights, so that the sums of C over all groups meet their
+  // targets, and puts their gradient into projected_. False if that leaves the dual domain or misses a target: however
+  // small, large coefficients amplify it.
   bool project(bool by_gram, double &correction) {
-    by_gram = by_gram && gram_covers_free_rows();
-    const NormalEquations &equations = by_gram ? gram_.equations(free_, ridge_) : present_equations();
-    std::vector<double> step = misses();
+    by_gram = by_gram && gram_covers_groups();
+    const NormalEquations &equations = by_gram ? gram_.equations(groups_, ridge_) : present_equations();
+    std::vector<double> step = infeasibility();
     equations.solve(step);
-    return balance(equations, by_gram, step, correction);
+    return refine_projection(equations, by_gram, step, correction);
   }
 
-  // The same from the first solution of the equations on. The present curvature, with which corrections are smallest,
-  // comes first, and then the one that the equations are of, with which nothing is left but rounding: of nearly
-  // singular equations even that may be too much.
-  bool balance(const NormalEquations &equations, bool by_gram, std::vector<double> step, double &correction) {
-    std::vector<double> sum(free_.count, 0.0);
-    const std::vector<double> load = loads();
+  // Iterative refinement from the first solution of the equations. First with the present weights, which need the
+  // smallest correction, then with those of the equations, which leave nothing but rounding: of nearly singular
+  // equations even that may be too much.
+  bool refine_projection(const NormalEquations &equations, bool by_gram, std::vector<double> step, double &correction) {
+    std::vector<double> sum(groups_.count, 0.0);
+    const std::vector<double> magnitude = magnitudes();
     at_.next.first.copy(at_.now.first);
     for (int round = 0; round < MOST_ROUNDS; round++) {
       if (round > 0) equations.solve(step);
       for (std::size_t g = 0; g < step.size(); g++) sum[g] += step[g];
       correct(step, by_gram && round > 0);
-      step = misses(projected_, sum);
+      step = infeasibility(projected_, sum);
       bool balanced = !by_gram || round > 0;
       for (std::size_t g = 0; g < step.size(); g++)
-        balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * load[g];
+        balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * magnitude[g];
       if (!balanced) continue;
-      for_all_free([&](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * load[g]); });
-      return is_inside(correction);
+      for_all_groups([&](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * magnitude[g]); });
+      return is_strictly_feasible(correction);
     }
     return false;
   }
 
-  // The same without regard to rounding, for rows whose penalties can carry it.
-  bool balance_once(const std::vector<double> &step, double &correction) {
+  // Without refinement, for rows whose penalties allow for rounding.
+  bool project_once(const std::vector<double> &step, double &correction) {
     at_.next.first.copy(at_.now.first);
     correct(step, true);
-    return is_inside(correction);
+    return is_strictly_feasible(correction);
   }
 
-  // What is missing in the sums of slopes at the present point.
-  std::vector<double> misses() const { return misses(at_.gradient, std::vector<double>(free_.count, 0.0)); }
+  // Distance of the sums of C from their targets at the iterate.
+  std::vector<double> infeasibility() const {
+    return infeasibility(at_.gradient, std::vector<double>(groups_.count, 0.0));
+  }
 
   // The same for another gradient, once the coefficients of the groups have moved by `step`.
-  std::vector<double> misses(const Table &gradient, const std::vector<double> &step) const {
+  std::vector<double> infeasibility(const Table &gradient, const std::vector<double> &step) const {
     std::vector<double> sums = imbalance(gradient);
-    for (std::size_t g = 0; g < sums.size(); g++) sums[g] -= wanted_[g] + ridge_[g] * step[g];
+    for (std::size_t g = 0; g < sums.size(); g++) sums[g] -= targets_[g] + ridge_[g] * step[g];
     return sums;
   }
 
-  // Sums of the sizes of what the slopes of every group are sums of.
-  std::vector<double> loads() {
-    std::vector<double> sums(free_.count, 0.0);
+  // Sums of the absolute terms of C over every group.
+  std::vector<double> magnitudes() {
+    std::vector<double> sums(groups_.count, 0.0);
     reshape_projected();
-    data_.sizes(at_.now.first, projected_);
-    for_all_free([&](int a, int k, int g) { sums[g] += projected_.row(k)[a]; });
+    data_.gradient_magnitudes(at_.now.first, projected_);
+    for_all_groups([&](int a, int k, int g) { sums[g] += projected_.row(k)[a]; });
     return sums;
   }
 
   const NormalEquations &present_equations() {
-    equations_.factorise(free_, ridge_, free_.features, [this](int k, int a) {
+    equations_.factorise(groups_, ridge_, groups_.features, [this](int k, int a) {
       return [this, k, a](int b) { return curvature_between(k, a, b); };
     });
     return equations_;
   }
 
-  bool gram_covers_free_rows() const {
-    for (const int a : free_.features)
+  bool gram_covers_groups() const {
+    for (const int a : groups_.features)
       if (!set_.has(a) || set_.place[a] >= gram_.size()) return false;
     return true;
   }
@@ -303,13 +303,13 @@ class Gap {
     return total(sum);
   }
 
-  // Corrects the residuals in next by the present curvature, or that of the Gram matrices, times a step of the groups.
+  // Adds the present weights, or those of the Gram matrices, times a step of the groups to the residuals in next.
   void correct(const std::vector<double> &step, bool by_gram) {
-    steps_.assign(free_.labels.size(), 0.0);
+    steps_.assign(groups_.labels.size(), 0.0);
     for (std::size_t i = 0; i < steps_.size(); i++)
-      if (free_.labels[i] >= 0) steps_[i] = step[free_.labels[i]];
+      if (groups_.labels[i] >= 0) steps_[i] = step[groups_.labels[i]];
     at_.change.clear();
-    data_.add_features(free_.features, steps_, at_.change);
+    data_.add_features(groups_.features, steps_, at_.change);
     for (int k = 0; k < tasks(); k++) {
       const Vec *weight = as_vec((by_gram ? gram_.weights() : at_.now.second).row(k));
       const Vec *change = as_vec(at_.change.row(k));
@@ -325,8 +325,8 @@ class Gap {
     if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
   }
 
-  // Whether the corrected residuals are well within the dual domain, and what the correction costs.
-  bool is_inside(double &correction) const {
+  // Whether the projected residuals are well within the dual domain, and a bound on what the projection costs.
+  bool is_strictly_feasible(double &correction) const {
     Vec cost{};
     Bits outside{};
     for (std::size_t i = 0; i < at_.next.first.size() / LANES; i++) {
@@ -342,15 +342,15 @@ class Gap {
   }
 
   const Data<T> &data_;
-  const Penalties<T> &penalties_;
+  const Penalty<T> &penalty_;
   Block<T> &block_;
   State<T> &at_;
   Gram<T> &gram_;
   const WorkingSet &set_;
-  Groups free_;                         // coefficients whose slopes must sum to something
-  std::vector<double> wanted_, ridge_;  // by group
-  std::vector<double> rounding_;        // by feature; 0 where slopes need not be forgiven anything
+  Groups groups_;                        // whose sums of C have targets
+  std::vector<double> targets_, ridge_;  // by group
+  std::vector<double> rounding_;         // error bound of C by feature; 0 where it does not matter
   NormalEquations equations_;
-  std::vector<double> steps_;  // of the free features in each task
-  Table projected_;            // gradient at the corrected residuals
+  std::vector<double> steps_;  // of the features of the groups in each task
+  Table projected_;            // gradient at the projected residuals
 };

@@ -1,8 +1,8 @@
-// The curvature of the loss over the working set as one weighted Gram matrix for each task, reused across steps and
-// penalties until the weights have moved. In the namespace of one instruction set (see solver.hpp).
+// The Hessian of the loss over the working set: one weighted Gram matrix for each task, reused across iterations and
+// penalties until the weights have drifted. See parts.hpp.
 //
-// In single precision matrices take half the time, to make and to use, and are nearer than old curvature ever is; what
-// they make slow or impossible must be tried again with precise ones.
+// Single precision halves the time to form and to use them, and its error is below that of a stale Hessian; where it
+// makes convergence slow or a line search fail, the solver goes on in double precision.
 template <int T>
 class Gram {
  public:
@@ -18,22 +18,22 @@ class Gram {
   int size() const { return size_; }
   double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
 
-  void forget() { size_ = 0; }
+  void discard() { size_ = 0; }
   bool is_precise() const { return precise_; }
 
-  // Takes the curvature of the present point for matrices to come.
-  void renew(bool precise) {
+  // Takes the weights of the present iterate for the next matrices.
+  void refresh(bool precise) {
     precise_ = precise;
     size_ = 0;
-    known_ = false;
+    factorised_ = false;
     if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
     weights_.copy(at_.now.second);
     std::fill(growth_.begin(), growth_.end(), 1.0);
   }
 
-  // How far the curvature has moved since the matrices were made, beyond a common growth in each task (which growth_
-  // takes up), relative to its sum: over all tasks, or a tenth of that of a single task, so that tasks of small weight
-  // are not forgotten. Infinite where there are none.
+  // Relative l1 change of the weights since the matrices were formed, beyond a common factor in each task (growth_):
+  // over all tasks, or a tenth of that of a single task, so that tasks of small weight count. Infinite without
+  // matrices.
   double drift() {
     if (size_ == 0) return std::numeric_limits<double>::infinity();
     double moved = 0, sum = 0, largest = 0;
@@ -57,16 +57,16 @@ class Gram {
     return std::max(moved / sum, 0.1 * largest);
   }
 
-  // Makes what is missing for the working set. `least` is added to curvatures, see NewtonSteps.
-  void prepare(double least) {
-    least_ = least;
+  // Forms the entries missing for the working set. `damping` is added to the diagonal, see ProximalNewton.
+  void prepare(double damping) {
+    damping_ = damping;
     if (precise_)
       prepare(doubles_);
     else
       prepare(singles_);
   }
 
-  // Matrices of the precision at hand, and what their entries must be multiplied by in task k.
+  // Matrices of a precision, and the factor of their entries in task k.
   template <class Number>
   const GramMatrices<T, Number> &matrices() const {
     if constexpr (std::is_same<Number, double>::value)
@@ -79,23 +79,22 @@ class Gram {
     return growth_[k] * matrices<Number>().unit(k);
   }
 
-  // What the equations over groups cost in sweeps, and whether that is a hundred at most or some milliseconds anyway.
-  double passes_of_equations(const Groups &groups) const {
-    const double unknowns = NormalEquations::largest(groups);
+  // Cost of the equations over groups in sweeps, and whether that is at most a hundred or some milliseconds anyway.
+  double cost_in_sweeps(const Groups &groups) const {
+    const double unknowns = NormalEquations::largest_system(groups);
     return unknowns * unknowns * unknowns / (3.0 * data_.tasks() * set_.size() * set_.size());
   }
   bool is_quick(const Groups &groups) const {
-    return groups.count <= SMALL_SYSTEM || passes_of_equations(groups) <= 100;
+    return groups.count <= SMALL_SYSTEM || cost_in_sweeps(groups) <= 100;
   }
 
-  // The equations of the model over groups of coefficients, kept while they are those of the last call but for a little
-  // growth.
+  // Factorised equations of the model over groups, reused while groups and ridge are the same and growth is small.
   const NormalEquations &equations(const Groups &groups, const std::vector<double> &ridge) {
-    if (known_ && groups == groups_ && ridge == ridge_ && has_grown_little()) return equations_;
+    if (factorised_ && groups == groups_ && ridge == ridge_ && growth_is_small()) return equations_;
     groups_ = groups;
     ridge_ = ridge;
     equations_growth_ = growth_;
-    known_ = true;
+    factorised_ = true;
     places_.clear();
     for (const int a : groups.features) places_.push_back(set_.place[a]);
     if (precise_)
@@ -106,16 +105,16 @@ class Gram {
   }
 
   const Table &weights() const { return weights_; }
-  // The growth that the equations of the last call take into account.
+  // The growth at which the equations were factorised.
   double equations_growth(int k) const { return equations_growth_[k]; }
 
  private:
   static constexpr int SMALL_SYSTEM = 500;  // unknowns
-  static constexpr double LITTLE = 0.05;    // growth that is not worth new equations
+  static constexpr double SMALL_GROWTH = 0.05;  // not worth a new factorisation
 
-  bool has_grown_little() const {
+  bool growth_is_small() const {
     for (int k = 0; k < data_.tasks(); k++)
-      if (std::fabs(growth_[k] / equations_growth_[k] - 1) > LITTLE) return false;
+      if (std::fabs(growth_[k] / equations_growth_[k] - 1) > SMALL_GROWTH) return false;
     return true;
   }
 
@@ -126,14 +125,14 @@ class Gram {
     diagonal_.resize(static_cast<std::size_t>(size_) * data_.tasks());
     std::size_t i = 0;
     for (int c = 0; c < size_; c++)
-      for (int k = 0; k < data_.tasks(); k++) diagonal_[i++] = scale<Number>(k) * matrices.row(k, c)[c] + least_;
+      for (int k = 0; k < data_.tasks(); k++) diagonal_[i++] = scale<Number>(k) * matrices.row(k, c)[c] + damping_;
   }
 
   template <class Number>
   void factorise() {
     std::vector<double> added = ridge_;
     for (const int g : groups_.labels)
-      if (g >= 0) added[g] += least_;
+      if (g >= 0) added[g] += damping_;
     equations_.factorise(groups_, added, places_, [this](int k, int c) {
       return [scale = this->template scale<Number>(k), row = matrices<Number>().row(k, c)](int e) {
         return scale * row[e];
@@ -145,18 +144,18 @@ class Gram {
   const State<T> &at_;
   const WorkingSet &set_;
   int size_ = 0;
-  std::vector<double> growth_;  // of the curvature of each task since the matrices were made
-  std::vector<double> equations_growth_;  // likewise, when the equations were made
+  std::vector<double> growth_;            // of the weights of each task since the matrices were formed
+  std::vector<double> equations_growth_;  // likewise, when the equations were factorised
   bool precise_ = true;
-  double least_ = 0;
+  double damping_ = 0;
   Table weights_;  // of the matrices
   GramMatrices<T, double> doubles_;
   GramMatrices<T, float> singles_;
   std::vector<double> diagonal_;
 
-  NormalEquations equations_;  // of the last call, if known_: over these groups, with these ridges
+  NormalEquations equations_;  // of the last call, if factorised_: over groups_, with ridge_
   Groups groups_;
   std::vector<double> ridge_;
   std::vector<int> places_;  // of their features in the working set
-  bool known_ = false;
+  bool factorised_ = false;
 };

@@ -1,5 +1,4 @@
-// One weighted Gram matrix of the working set for each task, in single or double precision (Number). In the namespace
-// of one instruction set (see solver.hpp).
+// One weighted Gram matrix of the working set for each task, in single or double precision (Number). See parts.hpp.
 template <int T, class Number>
 class GramMatrices {
  public:
@@ -9,13 +8,13 @@ class GramMatrices {
   // Four matrices of 2,000 features take 128 MB in double precision; more tasks get smaller ones.
   int largest() const { return std::min(2000, static_cast<int>(std::sqrt(3.2e7 / data_.tasks()))); }
 
-  // Row c of the matrix of task k, to be multiplied by unit(k): the largest weight in single precision, because singles
-  // end at 1e38.
+  // Row c of the matrix of task k, to be multiplied by unit(k): the largest weight in single precision, which overflows
+  // at 1e38.
   Number *row(int k, int c) const { return entries_.row(static_cast<std::size_t>(k) * stride_ + c); }
   double unit(int k) const { return units_[k]; }
   int stride() const { return stride_; }
 
-  // Matrices of all members of the working set where `size` of them are in already.
+  // Extends the matrices from the first `size` members of the working set to all.
   void prepare(int size) {
     const int m = set_.size();
     if (m + PAD > stride_) {
@@ -31,7 +30,7 @@ class GramMatrices {
  private:
   using Numbers = typename VectorOf<Number>::type;
   static constexpr int lanes = VectorOf<Number>::lanes;
-  static constexpr int STRIP = 128, LONG_STRIP = 4096;  // rows at a time: what is made of them stays in cache
+  static constexpr int STRIP = 128, LONG_STRIP = 4096;  // rows at a time (cache blocking)
 
   void grow(int m) {
     stride_ = std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD;
@@ -44,7 +43,7 @@ class GramMatrices {
 
   // ---------------------------------------------------------------- from scratch
 
-  // A strip of rows after the other: products of columns are summed in vectors with their neighbours.
+  // Strip by strip: rank-STRIP updates of the upper triangle.
   void make(int m) {
     for (int k = 0; k < data_.tasks() && std::is_same<Number, float>::value; k++) {
       const double heaviest = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
@@ -52,7 +51,7 @@ class GramMatrices {
     }
     for (int from = 0; from < data_.rows; from += STRIP) {
       const int count = std::min(STRIP, data_.rows - from);
-      for (int c = 0; c < m; c += PAD)  // some columns at a time, which are a line of memory where they go
+      for (int c = 0; c < m; c += PAD)  // a cache line of the transposed copy at a time
         for (int i = 0; i < count; i++)
           for (int e = c; e < std::min(m, c + PAD); e++)
             plain_.row(i)[e] = static_cast<Number>(data_.column(set_.members[e])[from + i]);
@@ -64,7 +63,7 @@ class GramMatrices {
           for (int to = c; to < std::min(e, c + PAD); to++) row(k, e)[to] = row(k, to)[e];
   }
 
-  // What is left of the diagonal is not made yet.
+  // Upper triangle only.
   void add_strip(int k, int m, int from, int count) {
     const int vectors = (m + lanes - 1) / lanes;
     for (int i = 0; i < count; i++) {
@@ -75,7 +74,7 @@ class GramMatrices {
     }
     for (int c = 0; c < m; c += TILE_ROWS) {
       const int first = c / lanes;
-      take_threes(vectors - first, [&](auto tiles, int v) {
+      for_each_tile(vectors - first, [&](auto tiles, int v) {
         add_tile<decltype(tiles)::value>(k, c, (first + v) * lanes, count, from > 0);
       });
     }
@@ -94,7 +93,7 @@ class GramMatrices {
 
   // ---------------------------------------------------------------- some more features
 
-  // Rows size..m of the matrix of one task beside those that are there.
+  // Appends rows size..m to the matrix of one task.
   void extend(int k, int size, int m) {
     for (int from = 0; from < data_.vectors(); from += LONG_STRIP / LANES) {
       const int count = std::min(LONG_STRIP / LANES, data_.vectors() - from);
@@ -119,8 +118,8 @@ class GramMatrices {
     for (; e < c + R; e++) add_products<R, 1>(k, c, e, from, count);
   }
 
-  // R x C products of a weighted column and another, written on both sides of the diagonal; those of later strips are
-  // added below it.
+  // R x C inner products of weighted and plain columns, written to both triangles; those of later strips are added to
+  // the lower one.
   template <int R, int C>
   void add_products(int k, int c, int e, int from, int count) {
     const Vec *x[C], *w[R];
@@ -156,6 +155,6 @@ class GramMatrices {
   std::vector<double> units_;
   int stride_ = 0;
   TableOf<Number> entries_;
-  TableOf<Number> plain_, weighted_;  // some rows of the data, row by row, and the same times the weights of a task
-  Table columns_;                     // weighted columns of features that are added
+  TableOf<Number> plain_, weighted_;  // a strip of the data by rows, and the same times the weights of a task
+  Table columns_;                     // weighted columns of appended features
 };

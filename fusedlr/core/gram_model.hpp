@@ -1,12 +1,12 @@
-// The quadratic model of the loss through Gram matrices, in the namespace of one instruction set (see solver.hpp).
+// The quadratic model of the loss in Gram space. See parts.hpp.
 //
-// Its state is how far the slopes have moved from the gradient. So single precision (Number) rounds only what a Newton
-// step changes, and the next one begins with a gradient in double precision.
+// Its state is the Hessian times the step so far. So single precision (Number) rounds only what a Newton step changes,
+// as in iterative refinement: the gradient at the next iterate is computed in double precision.
 template <int T, class Number_>
 class GramModel {
  public:
   using Number = Number_;
-  static constexpr bool direct = true;  // has the entries that a system of equations needs
+  static constexpr bool has_gram = true;  // offers entries of the Hessian, for direct solves
 
   GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set, Gram<T> &gram)
       : data_(data), at_(at), set_(set), gram_(gram), matrices_(gram.template matrices<Number>()) {}
@@ -17,31 +17,31 @@ class GramModel {
 
   TableOf<Number> &state() { return moved_; }
 
-  void start_sweeps() {
+  void reset_state() {
     const int t = data_.tasks();
     if (moved_.width() != static_cast<std::size_t>(matrices_.stride())) {
       moved_.reshape(t, matrices_.stride());
-      slope_.reshape(matrices_.stride(), t);
+      gradient_.reshape(matrices_.stride(), t);
     }
     moved_.clear();
     scales_.resize(t);
     for (int k = 0; k < t; k++) scales_[k] = gram_.template scale<Number>(k);
     for (int c = 0; c < set_.size(); c++)
-      for (int k = 0; k < t; k++) slope_.row(c)[k] = at_.gradient.row(k)[set_.members[c]];
+      for (int k = 0; k < t; k++) gradient_.row(c)[k] = at_.gradient.row(k)[set_.members[c]];
   }
 
-  void slopes(int c, double *out) const {
-    for (int k = 0; k < data_.tasks(); k++) out[k] = slope_.row(c)[k] + scales_[k] * moved_.row(k)[c];
+  void block_gradient(int c, double *out) const {
+    for (int k = 0; k < data_.tasks(); k++) out[k] = gradient_.row(c)[k] + scales_[k] * moved_.row(k)[c];
   }
 
-  // What a step of block c adds to the state.
-  void spread(int c, const double *step, TableOf<Number> &state) const {
+  // Adds the Hessian times a step of block c to the state.
+  void add_step(int c, const double *step, TableOf<Number> &state) const {
     for (int k = 0; k < data_.tasks(); k++)
       if (step[k] != 0) add_scaled(vectors(), static_cast<Number>(step[k]), matrices_.row(k, c), state.row(k));
   }
 
-  // The same for four blocks, tasks() numbers each: the state is read and written a quarter as often.
-  void spread_four(const int *c, const double *steps, TableOf<Number> &state) const {
+  // The same for four blocks, tasks() numbers each, with a quarter of the memory traffic in the state.
+  void add_four_steps(const int *c, const double *steps, TableOf<Number> &state) const {
     const int t = data_.tasks();
     for (int k = 0; k < t; k++) {
       const Number *x[4] = {matrices_.row(k, c[0]), matrices_.row(k, c[1]), matrices_.row(k, c[2]),
@@ -57,11 +57,11 @@ class GramModel {
   void add_loss(int c, const double *b, const TableOf<Number> &state, double &value) const {
     const double *old = at_.params.row(set_.members[c]);
     for (int k = 0; k < data_.tasks(); k++)
-      value += (slope_.row(c)[k] + 0.5 * scales_[k] * state.row(k)[c]) * (b[k] - old[k]);
+      value += (gradient_.row(c)[k] + 0.5 * scales_[k] * state.row(k)[c]) * (b[k] - old[k]);
   }
 
-  // Slope of block c in task k that a change of the state stands for.
-  double reply(int k, int c, const TableOf<Number> &change) const { return scales_[k] * change.row(k)[c]; }
+  // Entry (k, c) of the Hessian product that a change of the state stands for.
+  double hessian_product(int k, int c, const TableOf<Number> &change) const { return scales_[k] * change.row(k)[c]; }
 
  private:
   int vectors() const { return (set_.size() + VectorOf<Number>::lanes - 1) / VectorOf<Number>::lanes; }
@@ -72,6 +72,6 @@ class GramModel {
   Gram<T> &gram_;
   const GramMatrices<T, Number> &matrices_;
   std::vector<double> scales_;  // of the matrices of each task, and so of the state
-  TableOf<Number> moved_;       // [task][feature]
-  Table slope_;                 // where they set out from, [feature][task]
+  TableOf<Number> moved_;       // the state, [task][feature]
+  Table gradient_;                 // where they set out from, [feature][task]
 };

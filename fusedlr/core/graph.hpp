@@ -1,6 +1,6 @@
-// The penalty of one feature over a graph of tasks:  l1 * sum |b_k| + sum_e nu_e |b_j - b_k|.
-// Chains, trees and single cycles have faster ways (chain_prox.hpp, tree_prox.hpp). Any graph is solved here, exactly,
-// by minimum cuts.
+// The penalty of one feature over a graph of tasks,  l1 * sum |b_k| + sum_e nu_e |b_j - b_k|, for any graph: exact
+// prox, zero test and gauge by minimum cuts. Chains, trees and single cycles have dynamic programs (chain_prox.hpp,
+// tree_prox.hpp).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Edge {
   double weight;
 };
 
-// Gives all that are labelled like b the label of a; false if they have it already.
+// Union of two labelled sets: all that are labelled like b get the label of a; false if they have it already.
 inline bool join(std::vector<int> &label, int a, int b) {
   const int from = label[b], to = label[a];
   for (int &other : label)
@@ -29,7 +29,7 @@ struct Graph {
   std::vector<Edge> edges;
   std::vector<int> component;  // label of each task
   int components = 0;
-  bool at_most_one_cycle_each = false;  // true of every component
+  bool at_most_one_cycle_each = false;  // every component is a tree or unicyclic
 
   Graph(int tasks_, int count, const int *ends, const double *weights, bool chain_) : tasks(tasks_), chain(chain_) {
     for (int e = 0; e < count; e++) edges.push_back({ends[2 * e], ends[2 * e + 1], weights[e]});
@@ -51,18 +51,20 @@ struct Graph {
   }
 
   void count_cycles() {
-    std::vector<int> room(components, 0);  // a tree has one edge less than tasks
-    for (const int c : component) room[c]++;
-    for (const Edge &e : edges) room[component[e.a]]--;
-    at_most_one_cycle_each = std::all_of(room.begin(), room.end(), [](int left) { return left >= 0; });
+    std::vector<int> spare(components, 0);  // a tree has one edge less than tasks
+    for (const int c : component) spare[c]++;
+    for (const Edge &e : edges) spare[component[e.a]]--;
+    at_most_one_cycle_each = std::all_of(spare.begin(), spare.end(), [](int left) { return left >= 0; });
   }
 };
 
-// Exact operations on one block for any graph, by maximum flow. Work arrays live here, so one object serves one solver.
-class CutBlock {
+// Prox by divide and conquer: a set of tasks takes its common minimiser, and a minimum cut splits it or proves it tied.
+// These are the threshold cuts of Hochbaum (2001) and of Chambolle and Darbon (2009), each solved from scratch by
+// shortest augmenting paths (Edmonds-Karp) rather than parametrically. Holds its workspace: one object for one solver.
+class CutProx {
  public:
-  explicit CutBlock(const Graph &graph)
-      : graph_(graph), tasks_(graph.tasks), first_(tasks_ + 3), level_queue_(tasks_ + 2), from_(tasks_ + 2) {}
+  explicit CutProx(const Graph &graph)
+      : graph_(graph), tasks_(graph.tasks), first_(tasks_ + 3), queue_(tasks_ + 2), from_(tasks_ + 2) {}
 
   // b = argmin sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|
   void prox(const double *h, const double *q, double l1, double fusion, double *b) {
@@ -89,7 +91,7 @@ class CutBlock {
     return small || excess(q, l1, fusion) <= 0;
   }
 
-  // Smallest s >= lowest for which q / s can be split into slopes of the penalty (s = lowest if that already can).
+  // Gauge: the smallest s >= lowest for which q / s is a subgradient at 0, by Dinkelbach's method over violated sets.
   double gauge(const double *q, double l1, double fusion, double lowest) {
     double s = lowest;
     for (int round = 0; round < 100; round++) {
@@ -111,7 +113,7 @@ class CutBlock {
   }
 
  private:
-  // Value of a set of tasks if all are equal.
+  // Minimiser over a set of tasks that are all equal.
   double common_value(const double *h, int set, double l1) const {
     double sum = 0, weight = 0, limit = 0;
     for (int k = 0; k < tasks_; k++)
@@ -124,7 +126,7 @@ class CutBlock {
     return sum < -limit ? (sum + limit) / weight : 0.0;
   }
 
-  // Moves the tasks that want to leave `value` upwards (or downwards) into a new set; false if none does.
+  // Moves the tasks that a minimum cut puts above (or below) `value` into a new set; false if there are none.
   bool split(const double *h, int set, int fresh, double l1, double fusion, double value) {
     for (const int direction : {1, -1}) {
       pull_.assign(tasks_, 0.0);
@@ -135,16 +137,16 @@ class CutBlock {
           pull_[k] = direction * (linear_[k] - h[k] * value - kink);
           scale += std::fabs(linear_[k]) + std::fabs(h[k] * value) + l1;
         }
-      if (cut(fusion, set) > 1e-14 * scale && proper(set)) {
+      if (cut(fusion, set) > 1e-14 * scale && is_proper_subset(set)) {
         apply_split(set, fresh, fusion, direction);
         return true;
       }
-      if (value != 0) break;  // both directions are one cut where the derivative is a single number
+      if (value != 0) break;  // without the kink at zero both directions are the same cut
     }
     return false;
   }
 
-  bool proper(int set) const {
+  bool is_proper_subset(int set) const {
     bool inside = false, outside = false;
     for (int k = 0; k < tasks_; k++)
       if (set_[k] == set) (side_[k] ? inside : outside) = true;
@@ -162,7 +164,7 @@ class CutBlock {
       if (set_[k] == set && side_[k]) set_[k] = fresh;
   }
 
-  // Largest  |sum_S q| - l1 |S| - fusion * cut(S)  over sets S of tasks; side_ holds the set. 0 within rounding.
+  // Largest violation  |sum_S q| - l1 |S| - fusion * cut(S)  over sets S of tasks, S in side_; 0 within rounding.
   double excess(const double *q, double l1, double fusion) {
     set_.assign(tasks_, 0);
     for (const double direction : {1.0, -1.0}) {
@@ -180,7 +182,7 @@ class CutBlock {
 
   struct Arc {
     int to;
-    double room;
+    double capacity;
     int twin;
   };
 
@@ -190,16 +192,16 @@ class CutBlock {
     arcs_.push_back({a, back, i});
   }
 
-  // Maximises sum_S pull - fusion * cut(S) over subsets S of one set; fills side_ and returns the maximum.
+  // Minimum cut: maximises sum_S pull - fusion * cut(S) over subsets S of one set; fills side_, returns the maximum.
   double cut(double fusion, int set) {
     const int source = tasks_, sink = tasks_ + 1;
     arcs_.clear();
-    closed_ = 0;
+    full_ = 0;
     for (int k = 0; k < tasks_; k++)
       if (set_[k] == set) {
         if (pull_[k] > 0) add_arc(source, k, pull_[k], 0);
         if (pull_[k] < 0) add_arc(k, sink, -pull_[k], 0);
-        closed_ += 1e-15 * std::fabs(pull_[k]);
+        full_ += 1e-15 * std::fabs(pull_[k]);
       }
     for (const Edge &e : graph_.edges)
       if (set_[e.a] == set && set_[e.b] == set) add_arc(e.a, e.b, fusion * e.weight, fusion * e.weight);
@@ -209,7 +211,7 @@ class CutBlock {
     side_.assign(tasks_, 0);  // after the last search, from_ marks what the source still reaches
     for (int k = 0; k < tasks_; k++) side_[k] = set_[k] == set && from_[k] != -1;
     double left = 0;
-    for (int i = first_[source]; i < first_[source + 1]; i++) left += arcs_[order_[i]].room;
+    for (int i = first_[source]; i < first_[source + 1]; i++) left += arcs_[order_[i]].capacity;
     return left;
   }
 
@@ -225,40 +227,40 @@ class CutBlock {
     for (int a = 0; a < count; a++) order_[place_[arc_tail_[a]]++] = a;
   }
 
-  // Sends what one shortest path can carry; false if the sink is out of reach.
+  // Augments along one shortest path; false if the sink is out of reach.
   bool augment(int source, int sink) {
     std::fill(from_.begin(), from_.end(), -1);
     from_[source] = -2;
     int head = 0, tail = 0;
-    level_queue_[tail++] = source;
+    queue_[tail++] = source;
     while (head < tail && from_[sink] == -1) {
-      const int v = level_queue_[head++];
+      const int v = queue_[head++];
       for (int i = first_[v]; i < first_[v + 1]; i++) {
         const Arc &arc = arcs_[order_[i]];
-        if (arc.room > closed_ && from_[arc.to] == -1) {
+        if (arc.capacity > full_ && from_[arc.to] == -1) {
           from_[arc.to] = order_[i];
-          level_queue_[tail++] = arc.to;
+          queue_[tail++] = arc.to;
         }
       }
     }
     if (from_[sink] == -1) return false;
-    double room = std::numeric_limits<double>::infinity();
-    for (int v = sink; v != source; v = arc_tail_[from_[v]]) room = std::min(room, arcs_[from_[v]].room);
+    double capacity = std::numeric_limits<double>::infinity();
+    for (int v = sink; v != source; v = arc_tail_[from_[v]]) capacity = std::min(capacity, arcs_[from_[v]].capacity);
     for (int v = sink; v != source; v = arc_tail_[from_[v]]) {
       Arc &arc = arcs_[from_[v]];
-      arc.room -= room;
-      arcs_[arc.twin].room += room;
+      arc.capacity -= capacity;
+      arcs_[arc.twin].capacity += capacity;
     }
     return true;
   }
 
   const Graph &graph_;
   const int tasks_;
-  double closed_ = 0;  // an arc with less room than this counts as full
+  double full_ = 0;  // an arc with less residual capacity than this counts as saturated
   std::vector<double> linear_, pull_;
   std::vector<int> set_, side_;
   std::vector<Arc> arcs_;
-  std::vector<int> arc_tail_, order_, place_, first_, level_queue_, from_;
+  std::vector<int> arc_tail_, order_, place_, first_, queue_, from_;
 };
 
 }  // namespace fusedlr

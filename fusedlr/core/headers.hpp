@@ -1,4 +1,4 @@
-// Everything that must be compiled for the plain instruction set, before a file switches to a wider one.
+// Everything that must be compiled for the baseline instruction set, before a file switches to a wider one.
 #pragma once
 
 #include <algorithm>

@@ -1,161 +1,161 @@
-// An interior-point method for problems on which Newton steps and sweeps come to nothing, such as columns that are
-// nearly constant beside fused intercepts. In the namespace of one instruction set (see solver.hpp).
+// Primal-dual interior-point method, the fallback when proximal Newton stalls: on columns that are nearly constant
+// beside fused intercepts, say. See parts.hpp.
 //
 // Every absolute value c |y|, of a coefficient or of a difference along an edge, is written as c (p + q) with
-// y = p - q and p, q >= 0. With the force z of y, the conditions for a minimum are p (c - z) = q (c + z) = 0; Newton
-// steps with both products held at a number that goes to 0 need no more than a dozen or two systems of equations,
-// however ill-conditioned the data are. Only the coefficients' own equations are solved, the rest is eliminated. Zeros
-// and ties are then read off: y counts as 0 where it is nearer to 0 than its force is to its limit.
+// y = p - q and p, q >= 0. With the dual variable z of y, complementarity reads p (c - z) = q (c + z) = 0. Newton steps
+// on both products = mu, with mu falling to 0, need a dozen or two systems of equations, however ill-conditioned the
+// data are. Only the coefficients' equations are solved, the rest is eliminated (Schur complement). The active set is
+// then read off: y counts as 0 where it is nearer to 0 than z is to its bound.
 template <int T>
-class Interior {
+class InteriorPoint {
  public:
-  Interior(const Data<T> &data, const Penalties<T> &penalties, State<T> &at, Pause &pause)
-      : data_(data), penalties_(penalties), edges_(penalties.block.edges()), at_(at), pause_(pause) {}
+  InteriorPoint(const Data<T> &data, const Penalty<T> &penalty, State<T> &at, StopCheck &stop_check)
+      : data_(data), penalty_(penalty), edges_(penalty.block.edges()), at_(at), stop_check_(stop_check) {}
 
-  // Whether its systems of equations take a second or so in all.
+  // Whether its systems of equations take no more than a second or so.
   bool is_affordable() const {
     const double work = static_cast<double>(data_.rows) * data_.features * unknowns();
     return unknowns() <= MOST_UNKNOWNS && work <= MOST_WORK;
   }
 
-  // Moves the coefficients from where they are to near the minimum, `least` being added to all curvatures. The linear
-  // predictor is left for the caller to make anew. False if the caller wants to stop.
-  bool run(double least, const Settings &settings) {
+  // Moves the coefficients close to the minimum, with `damping` on the diagonal of the Hessian. The caller must
+  // evaluate the linear predictor anew. False if interrupted.
+  bool run(double damping, const Settings &settings) {
     start();
     for (int round = 0; round < MOST_ROUNDS; round++) {
-      const double length = step(least);
-      if (pause_.asked_to_stop(settings)) return false;
-      const double rest = distance();
-      if (rest <= ENOUGH * value() && length == 1) break;
-      centre_ = (length > 0.9 ? 0.1 : (length > 0.5 ? 0.3 : 1.0)) * rest / (2.0 * atoms_.size());
+      const double length = step(damping);
+      if (stop_check_.stop_requested(settings)) return false;
+      const double residual = complementarity();
+      if (residual <= ENOUGH * value() && length == 1) break;
+      mu_ = (length > 0.9 ? 0.1 : (length > 0.5 ? 0.3 : 1.0)) * residual / (2.0 * terms_.size());
     }
-    finish();
+    read_off_pattern();
     return true;
   }
 
  private:
   static constexpr int MOST_UNKNOWNS = 900, MOST_ROUNDS = 60;
-  static constexpr double MOST_WORK = 1e9;  // products for the curvature of one step
-  static constexpr double ENOUGH = 1e-9;    // of the objective: zeros and ties can be told by then
-  static constexpr double LONGEST = 5;      // change of the linear predictor up to which its quadratic model is trusted
+  static constexpr double MOST_WORK = 1e9;   // products for the Hessian of one step
+  static constexpr double ENOUGH = 1e-9;     // of the objective: the active set is identified by then
+  static constexpr double TRUST_RADIUS = 5;  // largest change of the linear predictor for which its model is trusted
 
   // One absolute value: of coefficient u, or of its difference from coefficient v.
-  struct Atom {
+  struct Term {
     int u, v;
-    double limit, plus, minus, force;  // c, p, q, z
-    double stiffness, rest;            // what its elimination leaves
+    double limit, plus, minus, dual;  // c, p, q, z
+    double stiffness, residual;       // left in the coefficients' equations by its elimination
   };
 
   int tasks() const { return data_.tasks(); }
   int unknowns() const { return data_.features * tasks(); }
-  double of(const std::vector<double> &values, const Atom &atom) const {
-    return values[atom.u] - (atom.v < 0 ? 0.0 : values[atom.v]);
+  double of(const std::vector<double> &values, const Term &term) const {
+    return values[term.u] - (term.v < 0 ? 0.0 : values[term.v]);
   }
 
   void start() {
     coefs_.assign(at_.params.get(), at_.params.get() + unknowns());
     at_.next.linear.copy(at_.now.linear);
     data_.evaluate(at_.next);
-    list_atoms();
-    centre_ = 0.01 * (at_.next.loss + penalties_.total(at_.params)) / std::max<std::size_t>(1, atoms_.size());
-    for (Atom &atom : atoms_) {
-      const double y = of(coefs_, atom), pull = atom.limit * y;
-      atom.force = atom.limit * pull / (centre_ + std::hypot(centre_, pull));
-      atom.plus = centre_ / (atom.limit - atom.force);
-      atom.minus = centre_ / (atom.limit + atom.force);
+    list_terms();
+    mu_ = 0.01 * (at_.next.loss + penalty_.total(at_.params)) / std::max<std::size_t>(1, terms_.size());
+    for (Term &term : terms_) {
+      const double y = of(coefs_, term), pull = term.limit * y;
+      term.dual = term.limit * pull / (mu_ + std::hypot(mu_, pull));
+      term.plus = mu_ / (term.limit - term.dual);
+      term.minus = mu_ / (term.limit + term.dual);
     }
   }
 
-  void list_atoms() {
-    atoms_.clear();
+  void list_terms() {
+    terms_.clear();
     for (int a = 0; a < data_.features; a++) {
       const int first = a * tasks();
-      for (int k = 0; k < tasks() && penalties_.l1[a] > 0; k++) add_atom(first + k, -1, penalties_.l1[a]);
-      if (penalties_.fusion[a] > 0)
-        for (const Edge &e : edges_) add_atom(first + e.a, first + e.b, penalties_.fusion[a] * e.weight);
+      for (int k = 0; k < tasks() && penalty_.l1[a] > 0; k++) add_term(first + k, -1, penalty_.l1[a]);
+      if (penalty_.fusion[a] > 0)
+        for (const Edge &e : edges_) add_term(first + e.a, first + e.b, penalty_.fusion[a] * e.weight);
     }
   }
-  void add_atom(int u, int v, double limit) {
-    if (limit > 0) atoms_.push_back({u, v, limit, 0, 0, 0, 0, 0});
+  void add_term(int u, int v, double limit) {
+    if (limit > 0) terms_.push_back({u, v, limit, 0, 0, 0, 0, 0});
   }
 
-  // How far the products are from 0.
-  double distance() const {
+  // Sum of the complementarity products.
+  double complementarity() const {
     double sum = 0;
-    for (const Atom &atom : atoms_)
-      sum += atom.plus * (atom.limit - atom.force) + atom.minus * (atom.limit + atom.force);
+    for (const Term &term : terms_)
+      sum += term.plus * (term.limit - term.dual) + term.minus * (term.limit + term.dual);
     return sum;
   }
 
   double value() const {
     double sum = at_.next.loss;
-    for (int a = 0; a < data_.features; a++) sum += penalties_.value(a, &coefs_[a * tasks()]);
+    for (int a = 0; a < data_.features; a++) sum += penalty_.value(a, &coefs_[a * tasks()]);
     return sum;
   }
 
   // ---------------------------------------------------------------- one Newton step
 
   // Returns its length, 1 for a whole one.
-  double step(double least) {
-    for (Atom &atom : atoms_) {
-      const double up = atom.limit - atom.force, down = atom.limit + atom.force;
-      atom.stiffness = 1 / (atom.plus / up + atom.minus / down);
-      atom.rest = of(coefs_, atom) - centre_ / up + centre_ / down;
+  double step(double damping) {
+    for (Term &term : terms_) {
+      const double up = term.limit - term.dual, down = term.limit + term.dual;
+      term.stiffness = 1 / (term.plus / up + term.minus / down);
+      term.residual = of(coefs_, term) - mu_ / up + mu_ / down;
     }
-    set_downhill();
-    set_matrix(least);
+    set_rhs();
+    set_matrix(damping);
     system_.factorise();
-    walk_ = downhill_;
-    system_.solve(walk_.data());
+    direction_ = rhs_;
+    system_.solve(direction_.data());
     at_.change.clear();
-    for (int a = 0; a < data_.features; a++) data_.add_feature(a, &walk_[a * tasks()], at_.change);
+    for (int a = 0; a < data_.features; a++) data_.add_feature(a, &direction_[a * tasks()], at_.change);
     const double length = step_length();
-    for (int u = 0; u < unknowns(); u++) coefs_[u] += length * walk_[u];
-    for (Atom &atom : atoms_) {
+    for (int u = 0; u < unknowns(); u++) coefs_[u] += length * direction_[u];
+    for (Term &term : terms_) {
       double by[3];
-      moves(atom, by);
-      atom.plus += length * by[0];
-      atom.minus += length * by[1];
-      atom.force += length * by[2];
+      term_step(term, by);
+      term.plus += length * by[0];
+      term.minus += length * by[1];
+      term.dual += length * by[2];
     }
     for (std::size_t i = 0; i < at_.change.size(); i++) at_.next.linear[i] += length * at_.change[i];
     data_.evaluate(at_.next);
     return length;
   }
 
-  // Changes of plus, minus and force that belong to the coefficients' step.
-  void moves(const Atom &atom, double *by) const {
-    const double force = atom.stiffness * (of(walk_, atom) + atom.rest);
-    by[0] = (centre_ + atom.plus * force) / (atom.limit - atom.force) - atom.plus;
-    by[1] = (centre_ - atom.minus * force) / (atom.limit + atom.force) - atom.minus;
-    by[2] = force;
+  // Steps of plus, minus and dual by back substitution from the coefficients' step.
+  void term_step(const Term &term, double *by) const {
+    const double dual = term.stiffness * (of(direction_, term) + term.residual);
+    by[0] = (mu_ + term.plus * dual) / (term.limit - term.dual) - term.plus;
+    by[1] = (mu_ - term.minus * dual) / (term.limit + term.dual) - term.minus;
+    by[2] = dual;
   }
 
-  void set_downhill() {
+  void set_rhs() {
     data_.gradient(at_.next.first, at_.gradient);
-    downhill_.resize(unknowns());
+    rhs_.resize(unknowns());
     for (int a = 0; a < data_.features; a++)
       for (int k = 0; k < tasks(); k++) {
         const int u = a * tasks() + k;
-        downhill_[u] = -(at_.gradient.row(k)[a] + penalties_.l2[a] * coefs_[u]);
+        rhs_[u] = -(at_.gradient.row(k)[a] + penalty_.l2[a] * coefs_[u]);
       }
-    for (const Atom &atom : atoms_) {
-      const double pull = atom.force + atom.stiffness * atom.rest;
-      downhill_[atom.u] -= pull;
-      if (atom.v >= 0) downhill_[atom.v] += pull;
+    for (const Term &term : terms_) {
+      const double pull = term.dual + term.stiffness * term.residual;
+      rhs_[term.u] -= pull;
+      if (term.v >= 0) rhs_[term.v] += pull;
     }
   }
 
-  void set_matrix(double least) {
+  void set_matrix(double damping) {
     system_.reset(unknowns());
     if (weighted_.empty()) weighted_.resize(1, data_.width);
     for (int k = 0; k < tasks(); k++) add_curvature(k);
-    for (int u = 0; u < unknowns(); u++) system_.row(u)[u] += penalties_.l2[u / tasks()] + least;
-    for (const Atom &atom : atoms_) {
-      system_.row(atom.u)[atom.u] += atom.stiffness;
-      if (atom.v < 0) continue;
-      system_.row(atom.v)[atom.v] += atom.stiffness;
-      system_.row(std::min(atom.u, atom.v))[std::max(atom.u, atom.v)] -= atom.stiffness;
+    for (int u = 0; u < unknowns(); u++) system_.row(u)[u] += penalty_.l2[u / tasks()] + damping;
+    for (const Term &term : terms_) {
+      system_.row(term.u)[term.u] += term.stiffness;
+      if (term.v < 0) continue;
+      system_.row(term.v)[term.v] += term.stiffness;
+      system_.row(std::min(term.u, term.v))[std::max(term.u, term.v)] -= term.stiffness;
     }
   }
 
@@ -174,38 +174,38 @@ class Interior {
     }
   }
 
-  // As far as everything that must stay positive does, and the quadratic model of the loss is good.
+  // Fraction to the boundary, and within the trust region of the quadratic model of the loss.
   double step_length() const {
     double length = 1, most = 0;
     const auto keep = [&length](double from, double by) {
       if (by < 0) length = std::min(length, -0.99 * from / by);
     };
-    for (const Atom &atom : atoms_) {
+    for (const Term &term : terms_) {
       double by[3];
-      moves(atom, by);
-      keep(atom.plus, by[0]);
-      keep(atom.minus, by[1]);
-      keep(atom.limit - atom.force, -by[2]);
-      keep(atom.limit + atom.force, by[2]);
+      term_step(term, by);
+      keep(term.plus, by[0]);
+      keep(term.minus, by[1]);
+      keep(term.limit - term.dual, -by[2]);
+      keep(term.limit + term.dual, by[2]);
     }
     for (std::size_t i = 0; i < at_.change.size(); i++) most = std::max(most, std::fabs(at_.change[i]));
-    return most * length > LONGEST ? LONGEST / most : length;
+    return most * length > TRUST_RADIUS ? TRUST_RADIUS / most : length;
   }
 
-  // ---------------------------------------------------------------- zeros and ties
+  // ---------------------------------------------------------------- support and ties
 
-  void finish() {
+  void read_off_pattern() {
     double largest = 0;
     for (const double b : coefs_) largest = std::max(largest, std::fabs(b));
     std::vector<int> label(unknowns());
     std::vector<char> zero(unknowns(), false);
     for (int u = 0; u < unknowns(); u++) label[u] = u;
-    for (const Atom &atom : atoms_) {
-      if (std::fabs(of(coefs_, atom)) * atom.limit >= largest * (atom.limit - std::fabs(atom.force))) continue;
-      if (atom.v < 0)
-        zero[atom.u] = true;
+    for (const Term &term : terms_) {
+      if (std::fabs(of(coefs_, term)) * term.limit >= largest * (term.limit - std::fabs(term.dual))) continue;
+      if (term.v < 0)
+        zero[term.u] = true;
       else
-        join(label, atom.u, atom.v);
+        join(label, term.u, term.v);
     }
     std::vector<double> sum(unknowns(), 0.0), members(unknowns(), 0.0);
     for (int u = 0; u < unknowns(); u++) {
@@ -217,13 +217,13 @@ class Interior {
   }
 
   const Data<T> &data_;
-  const Penalties<T> &penalties_;
+  const Penalty<T> &penalty_;
   const std::vector<Edge> &edges_;
   State<T> &at_;
-  Pause &pause_;
-  double centre_ = 0;  // what the products are held at
-  std::vector<double> coefs_, downhill_, walk_;  // [feature][task]
-  std::vector<Atom> atoms_;
+  StopCheck &stop_check_;
+  double mu_ = 0;                                // barrier parameter: target of the complementarity products
+  std::vector<double> coefs_, rhs_, direction_;  // [feature][task]
+  std::vector<Term> terms_;
   Cholesky system_;
   Table weighted_;  // one column
 };

@@ -1,5 +1,4 @@
-// What one task tells the next along a chain or up a tree: the pieces of the dynamic programs in chain_prox.hpp and
-// tree_prox.hpp.
+// Messages of the dynamic programs in chain_prox.hpp and tree_prox.hpp (Johnson 2013).
 #pragma once
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 
 namespace fusedlr {
 
-// Minimiser of h/2 b^2 - q b + limit |b|.
+// Soft-thresholding: argmin h/2 b^2 - q b + limit |b|.
 inline double soft(double q, double limit, double h) {
   return q > limit ? (q - limit) / h : (q < -limit ? (q + limit) / h : 0.0);
 }
@@ -17,13 +16,13 @@ struct Knot {
   double x, slope, level;
 };
 
-// Derivative of the best value of a subtree as a function of the value of its top: non-decreasing and piecewise linear.
+// Derivative of a subtree's partial minimum as a function of the value at its root: non-decreasing, piecewise linear.
 // The knots lie in [first, last); there is room for one more on the left and two on the right.
 struct Message {
   Knot *first, *last;
   double left_slope, left_level, right_slope, right_level;
 
-  // Adds a task to messages that were clipped at a sum of +-nu.
+  // Adds a task's own derivative to messages that were clipped at +-nu in sum.
   void add_task(double h, double q, double l1, double nu) {
     left_slope = right_slope = h;
     left_level = -q - l1 - nu;
@@ -43,8 +42,8 @@ struct Message {
     last++;
   }
 
-  // Where the derivative passes `target`, dropping the knots to the left of that place. Between two knots the slope
-  // may be lost in rounding, where curvatures differ by many orders; the place is then still between them.
+  // Where the derivative reaches `target`; the knots to the left of that are dropped. Where curvatures differ by many
+  // orders the slope between two knots may be lost in rounding; the root then still lies between them.
   double pass_from_left(double target, double &s, double &c) {
     double before = -std::numeric_limits<double>::infinity();
     s = left_slope;
@@ -69,7 +68,7 @@ struct Message {
     return here;
   }
 
-  // After clip_below. Both clips may fall into one jump: then one knot stands for the two.
+  // After clip_below. Both clips may fall into one jump: then the two knots merge.
   double clip_above(double nu) {
     double s = right_slope, c = right_level, after = std::numeric_limits<double>::infinity();
     bool inside = false;

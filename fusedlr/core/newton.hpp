@@ -1,24 +1,24 @@
-// Newton steps down to a small duality gap, in the namespace of one instruction set (see solver.hpp).
+// Inexact proximal Newton with line search (Lee, Sun and Saunders 2014) down to a small duality gap. See parts.hpp.
 template <int T>
-class NewtonSteps {
+class ProximalNewton {
  public:
-  enum End { CONVERGED, OUT_OF_STEPS, STALLED, BROKEN_OFF };
+  enum End { CONVERGED, OUT_OF_STEPS, STALLED, STOPPED };
 
-  NewtonSteps(const Data<T> &data, const Penalties<T> &penalties)
+  ProximalNewton(const Data<T> &data, const Penalty<T> &penalty)
       : state(data),
         data_(data),
-        penalties_(penalties),
-        block_(penalties.block),
+        penalty_(penalty),
+        block_(penalty.block),
         set_(data.features),
         gram_(data, state, set_),
         rows_(data, state, set_),
         precise_model_(data, state, set_, gram_),
         quick_model_(data, state, set_, gram_),
-        precise_sweeps_(penalties, state, set_, precise_model_, pause_),
-        quick_sweeps_(penalties, state, set_, quick_model_, pause_),
-        row_sweeps_(penalties, state, set_, rows_, pause_),
-        interior_(data, penalties, state, pause_),
-        gap_of_(data, penalties, state, gram_, set_) {
+        precise_descent_(penalty, state, set_, precise_model_, stop_check_),
+        quick_descent_(penalty, state, set_, quick_model_, stop_check_),
+        row_descent_(penalty, state, set_, rows_, stop_check_),
+        interior_point_(data, penalty, state, stop_check_),
+        duality_gap_(data, penalty, state, gram_, set_) {
     restart();
     null_loss_ = state.now.loss;
   }
@@ -26,33 +26,33 @@ class NewtonSteps {
   State<T> state;
   double objective = 0, gap = 0;  // gap is relative
   int iterations = 0;
-  bool loose = false;   // hardly anything but the loss holds some features: set by the separable rule
-  bool ridged = false;  // and they have its ridge for good
+  bool nearly_unpenalized = false;  // some features have neither l1 nor l2, or only the ridge of separated data
+  bool has_ridge = false;           // and they have that ridge to the end
 
-  // What an absolute gap is divided by: the objective, but at least a thousandth of the loss of all-zero coefficients.
+  // Denominator of relative gaps: the objective, but at least a thousandth of the loss of all-zero coefficients.
   double scale() const { return std::max(objective, 1e-3 * null_loss_); }
 
-  // Begins a solve with a budget of sweeps, so that every solve ends in a time that grows with its size alone.
+  // Begins a solve with a budget of sweeps, which bounds its time.
   void begin(const Settings &settings) {
     iterations = 0;
-    passes_ = PASSES + 10 * settings.max_iterations;
+    budget_ = BUDGET + 10 * settings.max_iterations;
     early_ = true;
   }
 
   // Starts from coefficients in the caller's units.
   void start(const double *params) {
-    data_.to_own(params, state.params);
+    data_.to_internal(params, state.params);
     restart();
   }
 
-  // The objective where the descent stands.
-  double value() const { return state.now.loss + penalties_.total(state.params); }
+  // The objective at the iterate.
+  double value() const { return state.now.loss + penalty_.total(state.params); }
 
-  // The objective at other coefficients, from which it starts if that is below `least`.
+  // The objective at other coefficients, which become the iterate if that is below `least`.
   double start_if_below(double least, const double *params) {
-    data_.to_own(params, state.trial);
+    data_.to_internal(params, state.trial);
     predict(state.trial, state.next);
-    const double value = state.next.loss + penalties_.total(state.trial);
+    const double value = state.next.loss + penalty_.total(state.trial);
     if (value < least) {
       state.params.copy(state.trial);
       state.now.swap(state.next);
@@ -60,43 +60,43 @@ class NewtonSteps {
     return value;
   }
 
-  // Forgets what depends on the units of the columns, which have changed, and starts from the caller's coefficients.
+  // Discards what depends on the units of the columns, which have changed, and starts from the caller's coefficients.
   void change_units(const double *params) {
     set_.clear();
-    gram_.forget();
+    gram_.discard();
     start(params);
   }
 
-  Gap<T> &gap_of() { return gap_of_; }
-  Pause &pause() { return pause_; }
+  DualityGap<T> &duality_gap() { return duality_gap_; }
+  StopCheck &stop_check() { return stop_check_; }
 
-  // Whether the last solution's residuals prove that the data are not separated, at the present penalties.
-  bool proves_finite() {
+  // Whether the last solution's residuals prove overlap (data not separated) at the present penalties.
+  bool proves_overlap() {
     data_.gradient(state.now.first, state.gradient);
-    return gap_of_.proves_finite(gram_is_near());
+    return duality_gap_.proves_overlap(gram_is_near());
   }
 
-  // Down from the present point; where that comes to nothing, by an interior-point method to the neighbourhood of the
-  // minimum and down from there.
-  End descend(const Settings &settings) {
-    End end = walk_down(settings);
-    if (end == STALLED && gap > std::max(settings.tolerance, SMALL) && interior_.is_affordable())
-      end = go_another_way(settings);
+  // Proximal Newton from the present iterate; where it stalls, the interior-point method and proximal Newton from
+  // there.
+  End minimise(const Settings &settings) {
+    End end = iterate(settings);
+    if (end == STALLED && gap > std::max(settings.tolerance, SMALL) && interior_point_.is_affordable())
+      end = fall_back_on_interior_point(settings);
     return end == STALLED ? OUT_OF_STEPS : end;
   }
 
  private:
-  static constexpr double NEGLIGIBLE = 1e-12, SMALL = 1e-9;  // gaps: not worth a better bound, or another way
+  static constexpr double NEGLIGIBLE = 1e-12, SMALL = 1e-9;  // gaps not worth a better dual point, or the fallback
 
-  // Ends where it began if that was better.
-  End go_another_way(const Settings &settings) {
+  // Keeps the better of the two iterates.
+  End fall_back_on_interior_point(const Settings &settings) {
     const double objective_before = objective, gap_before = gap;
     const std::vector<double> params(state.params.get(), state.params.get() + state.params.size());
-    passes_ = PASSES;
-    const bool finished = interior_.run(least_curvature(), settings);
-    gram_.forget();
+    budget_ = BUDGET;
+    const bool finished = interior_point_.run(damping(), settings);
+    gram_.discard();
     restart();
-    const End end = finished ? walk_down(settings) : BROKEN_OFF;
+    const End end = finished ? iterate(settings) : STOPPED;
     if (end == CONVERGED || (end == STALLED && gap < gap_before)) return end;
     std::copy(params.begin(), params.end(), state.params.get());
     restart();
@@ -105,7 +105,7 @@ class NewtonSteps {
     return end;
   }
 
-  End walk_down(const Settings &settings) {
+  End iterate(const Settings &settings) {
     fit_far_intercepts();
     polish_intercepts(settings.tolerance);
     double value = this->value(), fall = std::numeric_limits<double>::infinity();
@@ -115,62 +115,63 @@ class NewtonSteps {
     for (int step = 0;; step++) {
       data_.gradient(state.now.first, state.gradient);
       objective = value;
-      const bool last = step == settings.max_iterations || passes_ <= 0, far = gram_.drift() > drift_limit();
-      gap = absolute_gap(settings.tolerance * scale(), far && !last, last) / scale();
+      const bool last = step == settings.max_iterations || budget_ <= 0, drifted = gram_.drift() > drift_limit();
+      gap = absolute_gap(settings.tolerance * scale(), drifted && !last, last) / scale();
       if (gap <= settings.tolerance) return CONVERGED;
-      // Near the end the objective no longer tells one step from the next, but the gap still does.
+      // Near convergence the objective stagnates at rounding while the gap may still fall.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
-      const bool slow = is_slow(step, gap / least);
+      const bool slow = converges_slowly(step, gap / least);
       least = std::min(least, gap);
       if (step == settings.max_iterations) return OUT_OF_STEPS;
-      if (stalls == 5 || passes_ <= 0) return stop_here(settings);
-      if (pause_.asked_to_stop(settings)) return BROKEN_OFF;
+      if (stalls == 5 || budget_ <= 0) return end_stalled(settings);
+      if (stop_check_.stop_requested(settings)) return STOPPED;
       iterations++;
-      const bool fresh = choose_features(far, slow, failed);
-      if (!sweep(settings)) return BROKEN_OFF;
+      const bool fresh = choose_working_set(drifted, slow, failed);
+      if (!minimise_model(settings)) return STOPPED;
       failed = !line_search();
-      if (failed && fresh) return stop_here(settings);
+      if (failed && fresh) return end_stalled(settings);
       if (!failed) polish_intercepts(settings.tolerance);
       value = this->value();
       fall = objective - value;
     }
   }
 
-  // Where Gram matrices are about to be made anew, a gap by the old ones would hardly be small.
+  // Where Gram matrices are about to be formed anew, projecting by the old ones is hardly worth it.
   double absolute_gap(double target, bool anew, bool last) {
-    const bool hopeless = loose && anew && gram_.size() > 0;
-    return hopeless ? gap_of_.plain(objective) : gap_of_(objective, target, loose, last);
+    const bool hopeless = nearly_unpenalized && anew && gram_.size() > 0;
+    return hopeless ? duality_gap_.unprojected(objective) : duality_gap_(objective, target, nearly_unpenalized, last);
   }
 
-  // Whether old curvature may be to blame for a small fall of the gap. Where only the ridge of the separable rule holds
-  // the coefficients, it is from the start; then try the present one at once, unless that costs more than a step.
-  bool is_slow(int step, double fall) const {
-    if (loose && !penalties_.has_free_features() && data_.rows <= data_.features) return step > 0 && fall > 0.1;
+  // Whether a stale Hessian may be to blame for a small fall of the gap. Where only the ridge of separated data bounds
+  // the coefficients it is so from the start; then refresh it at once, unless that costs more than an iteration.
+  bool converges_slowly(int step, double fall) const {
+    if (nearly_unpenalized && !penalty_.has_unpenalized_features() && data_.rows <= data_.features)
+      return step > 0 && fall > 0.1;
     return step > 3 && fall > 0.3;
   }
 
-  // No step helps any more; perhaps a better dual point shows that none is needed.
-  End stop_here(const Settings &settings) {
-    if (gap > NEGLIGIBLE) gap = std::min(gap, gap_of_.on_pattern(objective) / scale());
+  // No step helps any more; perhaps a better dual point certifies the iterate.
+  End end_stalled(const Settings &settings) {
+    if (gap > NEGLIGIBLE) gap = std::min(gap, duality_gap_.on_active_set(objective) / scale());
     return gap <= settings.tolerance ? CONVERGED : STALLED;
   }
 
-  static constexpr int PASSES = 4000;     // a whole solve takes a hundred or two; see docs/speed.md
-  static constexpr int SMALL_GRAM = 400;  // features whose Gram matrices are cheap beside systems of equations
-  static constexpr double CACHED = 1 << 17;  // numbers in Gram matrices that are near at hand: half a megabyte
+  static constexpr int BUDGET = 4000;        // sweeps; a whole solve takes a hundred or two, see docs/speed.md
+  static constexpr int SMALL_GRAM = 400;     // features whose Gram matrices are cheap beside direct solves
+  static constexpr double CACHED = 1 << 17;  // entries of Gram matrices that stay in cache: half a megabyte
 
   int tasks() const { return data_.tasks(); }
 
-  // The loss at the present coefficients, and all that belongs to it.
+  // Linear predictor, loss and derivatives at the present coefficients.
   void restart() { predict(state.params, state.now); }
 
-  void predict(const Table &params, Slopes &at) {
+  void predict(const Table &params, Derivatives &at) {
     at.linear.copy(data_.offset);
     moved_.clear();
     moves_.clear();
     for (int a = 0; a < data_.features; a++) {
       const double *b = params.row(a);
-      if (!has_any(b, tasks())) continue;
+      if (!is_nonzero(b, tasks())) continue;
       moved_.push_back(a);
       moves_.insert(moves_.end(), b, b + tasks());
     }
@@ -180,15 +181,15 @@ class NewtonSteps {
 
   // ---------------------------------------------------------------- intercepts
 
-  // Where offsets, or a start from elsewhere, leave the loss of some task nearly linear in its intercept, Newton steps
-  // get nowhere. Then shift the intercepts to where they fit best, alone or tied as fusion would have them.
+  // Where offsets, or a warm start, leave the loss of some task nearly linear in its intercept, Newton steps diverge.
+  // Then shift the intercepts to their best fit, each alone or all of a component tied.
   void fit_far_intercepts() {
-    if (!penalties_.is_free(0) || !intercepts_are_far()) return;
+    if (!penalty_.is_unpenalized(0) || !intercepts_are_far()) return;
     std::vector<double> alone(tasks()), tied(tasks());
     for (int k = 0; k < tasks(); k++)
-      tied[k] = best_shift([this, k](int j) { return penalties_.component(0, j) == penalties_.component(0, k); });
+      tied[k] = best_shift([this, k](int j) { return penalty_.component(0, j) == penalty_.component(0, k); });
     try_shift(tied);
-    if (penalties_.fusion[0] > 0) {
+    if (penalty_.fusion[0] > 0) {
       for (int k = 0; k < tasks(); k++) alone[k] = best_shift([k](int j) { return j == k; });
       try_shift(alone);
     }
@@ -206,7 +207,7 @@ class NewtonSteps {
     return false;
   }
 
-  // The root of a monotone function between bounds that hold it: Newton steps, or halving where they would leave them.
+  // Safeguarded Newton for the root of a monotone function: bisection where a step leaves the bracket.
   template <class Member>
   double best_shift(const Member &member) const {
     double all = 0, yes = 0, least = std::numeric_limits<double>::infinity(), most = -least;
@@ -243,10 +244,10 @@ class NewtonSteps {
             act(data_.signs.row(k)[i], data_.weights.row(k)[i], state.now.linear.row(k)[i]);
   }
 
-  // Newton steps on the intercepts alone, ties and all, until their slopes are balanced: the gap depends on these to
-  // first order, on everything that carries a ridge only to second.
+  // Proximal Newton on the intercept block alone until its gradient vanishes: the gap depends on that to first order,
+  // on rows with a ridge only to second.
   void polish_intercepts(double tolerance) {
-    if (!penalties_.is_free(0)) return;
+    if (!penalty_.is_unpenalized(0)) return;
     Scratch<T, 3> scratch(tasks());
     double *h = scratch.get(), *q = h + tasks(), *to = q + tasks(), *b = state.params.row(0);
     const double enough = 1e-2 * tolerance * std::max(state.now.loss, 1e-3 * null_loss_);
@@ -258,11 +259,11 @@ class NewtonSteps {
           first += as_vec(state.now.first.row(k))[i];
           second += as_vec(state.now.second.row(k))[i];
         }
-        h[k] = total(second) + least_curvature();
+        h[k] = total(second) + damping();
         q[k] = h[k] * b[k] - total(first);
         size = std::max(size, std::fabs(b[k]));
       }
-      block_.prox(h, q, 0.0, penalties_.fusion[0], to);
+      block_.prox(h, q, 0.0, penalty_.fusion[0], to);
       for (int k = 0; k < tasks(); k++) {
         miss = std::max(miss, std::fabs(h[k] * (to[k] - b[k])));
         longest = std::max(longest, std::fabs(to[k] - b[k]));
@@ -273,11 +274,11 @@ class NewtonSteps {
     }
   }
 
-  // The least force that any edge of the intercepts can carry.
+  // The smallest bound on the dual variable of an edge between intercepts.
   double weakest_tie() const {
     double least = std::numeric_limits<double>::infinity();
-    if (penalties_.fusion[0] > 0)
-      for (const Edge &e : block_.edges()) least = std::min(least, penalties_.fusion[0] * e.weight);
+    if (penalty_.fusion[0] > 0)
+      for (const Edge &e : block_.edges()) least = std::min(least, penalty_.fusion[0] * e.weight);
     return least;
   }
 
@@ -287,14 +288,14 @@ class NewtonSteps {
     return move_intercepts(to.get());
   }
 
-  // Takes new intercepts if they do not make loss and fusion worse.
+  // Accepts new intercepts if they do not raise the objective.
   bool move_intercepts(const double *to) {
     for (int k = 0; k < tasks(); k++) {
-      const Vec by = spread(to[k] - state.params[k]);
+      const Vec by = broadcast(to[k] - state.params[k]);
       for (int i = 0; i < data_.vectors(); i++)
         as_vec(state.next.linear.row(k))[i] = as_vec(state.now.linear.row(k))[i] + by;
     }
-    const double before = penalties_.value(0, state.params.row(0)), after = penalties_.value(0, to);
+    const double before = penalty_.value(0, state.params.row(0)), after = penalty_.value(0, to);
     if (!(data_.evaluate(state.next) + (after - before) <= state.now.loss * (1 + 1e-14))) return false;
     std::copy(to, to + tasks(), state.params.row(0));
     state.now.swap(state.next);
@@ -303,49 +304,49 @@ class NewtonSteps {
 
   // ---------------------------------------------------------------- the quadratic model
 
-  // The features of the next quadratic model, where the curvature has moved far, or after a step that was slow or
-  // failed; true if its curvature is just that of the present point. A ridge for good is larger than anything that
-  // single precision leaves out.
-  bool choose_features(bool far, bool slow, bool failed) {
-    const bool fresh = far || slow || failed;
+  // The working set of the next quadratic model: all non-zero features and the violators. A new one with a fresh
+  // Hessian where the weights have drifted, or convergence is slow or the line search failed. True if the Hessian is
+  // exactly that of the iterate. The ridge of separated data is larger than what single precision leaves out.
+  bool choose_working_set(bool drifted, bool slow, bool failed) {
+    const bool fresh = drifted || slow || failed;
     if (fresh) {
       set_.clear();
-      gram_.renew(failed || (!ridged && (slow || loose)));
+      gram_.refresh(failed || (!has_ridge && (slow || nearly_unpenalized)));
     }
     for (int a = 0; a < data_.features; a++)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
     add_violators();
-    by_rows_ = set_.size() > std::min(most_in_gram(), gram_.largest());
+    by_rows_ = set_.size() > std::min(largest_gram(), gram_.largest());
     if (by_rows_) {
-      gram_.forget();
-      rows_.prepare(least_curvature());
+      gram_.discard();
+      rows_.prepare(damping());
     } else {
-      gram_.prepare(least_curvature());
+      gram_.prepare(damping());
     }
     return (fresh && gram_.is_precise()) || by_rows_;
   }
 
-  // Features for which Gram matrices pay. Sweeps through rows cost about as much as sweeps through matrices of three
-  // features a row, but those must be made first, and leave the cache sooner. Measured: docs/speed.md.
-  int most_in_gram() const {
-    if (loose) return std::max(2 * data_.rows, SMALL_GRAM);
+  // Largest working set for which Gram matrices pay. Sweeps by rows cost as much as sweeps by Gram matrices of three
+  // features a row, but those must be formed first, and leave the cache sooner. Measured: docs/speed.md.
+  int largest_gram() const {
+    if (nearly_unpenalized) return std::max(2 * data_.rows, SMALL_GRAM);
     const int cached = static_cast<int>(std::sqrt(CACHED / tasks()));
     return std::max(data_.rows + data_.rows / 4, std::min(3 * data_.rows, cached));
   }
 
-  // How far the curvature may move before Gram matrices are made anew. That costs n / 2 products for each entry; sweeps
-  // with the old ones cost more where blocks are fused. Measured: docs/speed.md.
+  // Drift of the weights up to which Gram matrices are reused. New ones cost n / 2 products for each entry; more
+  // iterations with old ones cost more where blocks are fused. Measured: docs/speed.md.
   double drift_limit() const {
-    return penalties_.is_fused() || loose ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1;
+    return penalty_.is_fused() || nearly_unpenalized ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1;
   }
 
-  // Whether Gram matrices may stand in for the present curvature.
+  // Whether Gram matrices approximate the present Hessian.
   bool gram_is_near() { return !by_rows_ && gram_.drift() <= drift_limit(); }
 
-  // Keeps blocks with no curvature at all where they are.
-  double least_curvature() const { return 1e-12 * (null_loss_ > 0 ? null_loss_ : 1.0) / tasks(); }
+  // Levenberg damping: keeps blocks without any curvature where they are.
+  double damping() const { return 1e-12 * (null_loss_ > 0 ? null_loss_ : 1.0) / tasks(); }
 
-  // Zero features whose slopes cannot be balanced; of very many, those that miss by most.
+  // Zero features that violate their optimality conditions; of very many, those with the largest violation.
   void add_violators() {
     Scratch<T, 1> scratch(tasks());
     double *q = scratch.get();
@@ -356,10 +357,10 @@ class NewtonSteps {
       double miss = 0;
       for (int k = 0; k < tasks(); k++) {
         q[k] = -state.gradient.row(k)[a];
-        const double over = std::max(0.0, std::fabs(q[k]) - penalties_.l1[a]);
+        const double over = std::max(0.0, std::fabs(q[k]) - penalty_.l1[a]);
         miss += over * over;
       }
-      if (miss > 0 && !block_.is_zero(q, penalties_.l1[a], penalties_.fusion[a])) found.push_back({-miss, a});
+      if (miss > 0 && !block_.is_zero(q, penalty_.l1[a], penalty_.fusion[a])) found.push_back({-miss, a});
     }
     const std::size_t most = std::max<std::size_t>(128, 2 * set_.members.size());
     if (found.size() > most) {
@@ -369,29 +370,29 @@ class NewtonSteps {
     for (const auto &violator : found) set_.add(violator.second);
   }
 
-  bool sweep(const Settings &settings) {
+  bool minimise_model(const Settings &settings) {
     const bool early = std::exchange(early_, false);
     const double smallest = 1e-12 * settings.tolerance * settings.tolerance * objective;
-    const auto run = [&](auto &sweeps) {
-      return sweeps.run(least_curvature(), smallest, loose, early, passes_, settings);
+    const auto run = [&](auto &descent) {
+      return descent.run(damping(), smallest, nearly_unpenalized, early, budget_, settings);
     };
-    if (by_rows_) return run(row_sweeps_);
-    return gram_.is_precise() ? run(precise_sweeps_) : run(quick_sweeps_);
+    if (by_rows_) return run(row_descent_);
+    return gram_.is_precise() ? run(precise_descent_) : run(quick_descent_);
   }
 
   // ---------------------------------------------------------------- line search
 
-  // Moves towards the minimiser of the model until the true objective has fallen enough.
+  // Backtracking until the Armijo condition for composite objectives holds.
   bool line_search() {
     if (!by_rows_) collect_change();
     double slope = 0, before = 0, after = 0;
     for (const int a : set_.members) {
       const double *b = state.params.row(a), *to = state.trial.row(a);
       for (int k = 0; k < tasks(); k++) slope += (to[k] - b[k]) * state.gradient.row(k)[a];
-      before += penalties_.value(a, b);
-      after += penalties_.value(a, to);
+      before += penalty_.value(a, b);
+      after += penalty_.value(a, to);
     }
-    // A model that rounding left indefinite may expect a rise; none is allowed.
+    // A model that rounding left indefinite may predict a rise; none is allowed.
     const double expected = std::min(0.0, slope + after - before);
     double step = 1;
     for (int halvings = 0; halvings < 30; halvings++, step *= 0.5) {
@@ -420,7 +421,7 @@ class NewtonSteps {
     for (const int a : set_.members) {
       const double *from = state.params.row(a), *to = state.trial.row(a);
       for (int k = 0; k < tasks(); k++) b.get()[k] = from[k] + step * (to[k] - from[k]);
-      sum += penalties_.value(a, b.get());
+      sum += penalty_.value(a, b.get());
     }
     return sum;
   }
@@ -435,24 +436,24 @@ class NewtonSteps {
   }
 
   const Data<T> &data_;
-  const Penalties<T> &penalties_;
+  const Penalty<T> &penalty_;
   Block<T> &block_;
   WorkingSet set_;
   Gram<T> gram_;
   RowModel<T> rows_;
-  Pause pause_;
+  StopCheck stop_check_;
   GramModel<T, double> precise_model_;
   GramModel<T, float> quick_model_;
-  Sweeps<T, GramModel<T, double>> precise_sweeps_;
-  Sweeps<T, GramModel<T, float>> quick_sweeps_;
-  Sweeps<T, RowModel<T>> row_sweeps_;
-  Interior<T> interior_;
-  Gap<T> gap_of_;
+  CoordinateDescent<T, GramModel<T, double>> precise_descent_;
+  CoordinateDescent<T, GramModel<T, float>> quick_descent_;
+  CoordinateDescent<T, RowModel<T>> row_descent_;
+  InteriorPoint<T> interior_point_;
+  DualityGap<T> duality_gap_;
   bool by_rows_ = false;
-  int passes_ = 0;  // left in the budget of this solve
-  bool early_ = false;  // no step of this solve has been made yet
+  int budget_ = 0;      // sweeps left in this solve
+  bool early_ = false;  // before the first iteration of this solve
   double null_loss_ = 0;
-  std::vector<int> moved_;  // features and by how much, see predict and collect_change
+  std::vector<int> moved_;  // features and their coefficients or steps, see predict and collect_change
   std::vector<double> moves_;
   std::vector<std::pair<double, int>> violators_;
 };

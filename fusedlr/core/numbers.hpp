@@ -1,8 +1,8 @@
-// Arrays of numbers for vectors, in the namespace of one instruction set (see solver.hpp).
+// Arrays aligned for SIMD vectors. See parts.hpp.
 
 inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
 
-// A table of numbers aligned for vectors, zero at first. PAD more follow the last row.
+// A row-major matrix aligned for vectors, zero at first. PAD more numbers follow the last row.
 template <class Number>
 class TableOf {
  public:
@@ -17,7 +17,7 @@ class TableOf {
     reshape(rows, width);
     std::fill(data_, data_ + size_ + PAD, Number(0));
   }
-  // The same with whatever numbers the memory holds, which is kept if it is large enough.
+  // The same, entries uninitialised; memory is reused if it is large enough.
   void reshape(std::size_t rows, std::size_t width) {
     width_ = width;
     size_ = rows * width;
@@ -54,11 +54,11 @@ class TableOf {
 using Table = TableOf<double>;
 
 // Loss at a linear predictor with its first and second derivatives, all [task][row].
-struct Slopes {
+struct Derivatives {
   Table linear, first, second;
   double loss = 0;
-  Slopes(std::size_t tasks, std::size_t width) : linear(tasks, width), first(tasks, width), second(tasks, width) {}
-  void swap(Slopes &other) {
+  Derivatives(std::size_t tasks, std::size_t width) : linear(tasks, width), first(tasks, width), second(tasks, width) {}
+  void swap(Derivatives &other) {
     linear.swap(other.linear);
     first.swap(other.first);
     second.swap(other.second);

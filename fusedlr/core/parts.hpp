@@ -1,4 +1,4 @@
-// Everything that is compiled once for each instruction set, in the namespace of the file that includes this one.
+// Compiled once for each instruction set, in its namespace: opened by the file that includes this one, as are headers.
 #include "vectors.hpp"
 #include "numbers.hpp"
 #include "products.hpp"
@@ -13,7 +13,7 @@
 #include "gram.hpp"
 #include "gram_model.hpp"
 #include "row_model.hpp"
-#include "sweeps.hpp"
+#include "coordinate_descent.hpp"
 #include "interior_point.hpp"
 #include "duality_gap.hpp"
 #include "newton.hpp"

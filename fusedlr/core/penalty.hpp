@@ -1,10 +1,10 @@
-// The penalties of every row of the coefficient matrix, in the namespace of one instruction set (see solver.hpp).
+// Sparse fused elastic-net penalty of every row of the coefficient matrix, and the solver's iterate. See parts.hpp.
 template <int T>
-struct Penalties {
+struct Penalty {
   Block<T> &block;
   std::vector<double> l1, l2, fusion;
 
-  Penalties(Block<T> &block_, int features)
+  Penalty(Block<T> &block_, int features)
       : block(block_), l1(features, 0.0), l2(features, 0.0), fusion(features, 0.0) {}
 
   int features() const { return static_cast<int>(l1.size()); }
@@ -15,7 +15,7 @@ struct Penalties {
       size += std::fabs(b[k]);
       square += b[k] * b[k];
     }
-    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.variation(b) : 0.0);
+    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.total_variation(b) : 0.0);
   }
 
   double total(const Table &params) const {
@@ -24,12 +24,12 @@ struct Penalties {
     return sum;
   }
 
-  // Without l1 and l2: nothing keeps such a row finite but the loss.
-  bool is_free(int a) const { return l1[a] == 0 && l2[a] == 0; }
+  // Neither l1 nor l2: the penalty is not coercive in this row, so only the loss can keep it finite.
+  bool is_unpenalized(int a) const { return l1[a] == 0 && l2[a] == 0; }
 
-  bool has_free_features() const {
+  bool has_unpenalized_features() const {
     for (int a = 1; a < features(); a++)
-      if (is_free(a)) return true;
+      if (is_unpenalized(a)) return true;
     return false;
   }
 
@@ -41,8 +41,8 @@ struct Penalties {
     return false;
   }
 
-  // Adds the slopes of the penalty of row a in the coefficients b, those at a zero or a tie left out.
-  void add_slopes(int a, const double *b, double *slopes) const {
+  // Adds the penalty's gradient in row a on the active set: the subgradient without its part at zeros and ties.
+  void add_gradient(int a, const double *b, double *slopes) const {
     for (int k = 0; k < block.tasks(); k++) slopes[k] += l2[a] * b[k] + l1[a] * ((b[k] > 0) - (b[k] < 0));
     if (fusion[a] > 0)
       for (const Edge &e : block.edges()) {
@@ -52,16 +52,16 @@ struct Penalties {
       }
   }
 
-  // One number, from `count` on, for each group of tied tasks of row a; coefficients that l1 holds at zero get none.
+  // Labels the groups of tied tasks of row a, from `count` on; coefficients that l1 holds at zero get no label.
   void label_ties(int a, const double *b, int *group, int &count) const {
     for (int k = 0; k < block.tasks(); k++) {
       if (b[k] == 0 && l1[a] > 0) continue;
       if (group[k] < 0) group[k] = count++;
-      if (fusion[a] > 0) spread_label(b, k, group);
+      if (fusion[a] > 0) propagate_label(b, k, group);
     }
   }
 
-  // The ridge of each group of coefficients.
+  // Sum of l2 over each group.
   std::vector<double> ridges(const Groups &groups) const {
     std::vector<double> sums(groups.count, 0.0);
     for (std::size_t i = 0; i < groups.size(); i++)
@@ -74,7 +74,7 @@ struct Penalties {
   int component(int a, int k) const { return block.component(fusion[a], k); }
 
  private:
-  void spread_label(const double *b, int k, int *group) const {
+  void propagate_label(const double *b, int k, int *group) const {
     for (bool more = true; more;) {
       more = false;
       for (const Edge &e : block.edges())
@@ -86,19 +86,19 @@ struct Penalties {
   }
 };
 
-inline bool has_any(const double *b, int tasks) {
+inline bool is_nonzero(const double *b, int tasks) {
   for (int k = 0; k < tasks; k++)
     if (b[k] != 0) return true;
   return false;
 }
 
-// Where a descent stands.
+// The iterate: coefficients, loss and derivatives.
 template <int T>
 struct State {
-  Table params, trial;  // [feature][task]; trial is the minimiser of the quadratic model
-  Table gradient;       // of the loss at params, [task][feature]
-  Slopes now, next;  // now always belongs to params
-  Table change;  // of the linear predictor, from params to trial
+  Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
+  Table gradient;         // of the loss at params, [task][feature]
+  Derivatives now, next;  // now always belongs to params
+  Table change;           // of the linear predictor, from params to trial
   explicit State(const Data<T> &data)
       : params(data.features, data.tasks()),
         trial(data.features, data.tasks()),
@@ -108,13 +108,13 @@ struct State {
         change(data.tasks(), data.width),
         tasks_(data.tasks()) {}
 
-  bool is_active(int a) const { return has_any(params.row(a), tasks_); }
+  bool is_active(int a) const { return is_nonzero(params.row(a), tasks_); }
 
  private:
   const int tasks_;
 };
 
-// Features of the quadratic model, and the position of each feature among them (or -1).
+// Working set: the features of the quadratic model, and the position of each feature among them (or -1).
 struct WorkingSet {
   std::vector<int> members, place;
   explicit WorkingSet(int features) : place(features, -1) {}

@@ -1,4 +1,4 @@
-// Sums of products, a tile of them at a time in registers, in the namespace of one instruction set (see solver.hpp).
+// Register-tiled matrix products. See parts.hpp.
 
 constexpr int TILE_ROWS = LANES == 8 ? 8 : 4;
 
@@ -17,9 +17,9 @@ inline void multiply_tile(const Number *left, const Number *right, std::size_t s
   }
 }
 
-// Calls act with 3, 2 or 1, as a constant, and the number of what was taken before, until `count` are taken.
+// Splits `count` columns into tiles of 3, 2 or 1: calls act with the width, as a constant, and the first column.
 template <class Act>
-inline void take_threes(int count, const Act &act) {
+inline void for_each_tile(int count, const Act &act) {
   int from = 0;
   for (; count - from >= 5 || count - from == 3; from += 3) act(std::integral_constant<int, 3>(), from);
   for (; count - from >= 2; from += 2) act(std::integral_constant<int, 2>(), from);

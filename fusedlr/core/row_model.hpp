@@ -1,17 +1,17 @@
-// The quadratic model of the loss through the rows of the data, for a working set with more features than rows or too
-// many for Gram matrices. In the namespace of one instruction set (see solver.hpp).
+// The quadratic model of the loss without Gram matrices, for working sets with more features than rows or too many for
+// the memory: the state is the change of the linear predictor. See parts.hpp.
 template <int T>
 class RowModel {
  public:
   using Number = double;
-  static constexpr bool direct = false;
+  static constexpr bool has_gram = false;
   double entry(int, int, int) const { return 0; }
 
   RowModel(const Data<T> &data, State<T> &at, const WorkingSet &set) : data_(data), at_(at), set_(set) {}
 
   double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
 
-  void prepare(double least) {
+  void prepare(double damping) {
     diagonal_.resize(static_cast<std::size_t>(set_.size()) * data_.tasks());
     std::size_t next = 0;
     for (int c = 0; c < set_.size(); c++)
@@ -19,24 +19,21 @@ class RowModel {
         const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k));
         Vec sum{};
         for (int i = 0; i < data_.vectors(); i++) sum += x[i] * x[i] * w[i];
-        diagonal_[next++] = total(sum) + least;
+        diagonal_[next++] = total(sum) + damping;
       }
   }
 
-  // ---------------------------------------------------------------- sweeps: the state is the change of the linear
-  // predictor
-
   Table &state() { return at_.change; }
 
-  void start_sweeps() { at_.change.clear(); }
+  void reset_state() { at_.change.clear(); }
 
-  void slopes(int c, double *out) const {
+  void block_gradient(int c, double *out) const {
     for (int k = 0; k < data_.tasks(); k++) out[k] = slope(k, c);
   }
 
-  void spread(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
+  void add_step(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
 
-  void spread_four(const int *, const double *, Table &) const {}
+  void add_four_steps(const int *, const double *, Table &) const {}
 
   // The loss of the model, up to a constant, is a sum over rows.
   void add_loss(int, const double *, const Table &, double &) const {}
@@ -47,7 +44,7 @@ class RowModel {
     return total(value);
   }
 
-  double reply(int k, int c, const Table &change) const {
+  double hessian_product(int k, int c, const Table &change) const {
     const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k)),
               *z = as_vec(change.row(k));
     Vec sum{};

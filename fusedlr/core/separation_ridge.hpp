@@ -1,70 +1,69 @@
-// The separable rule, in the namespace of one instruction set (see solver.hpp).
+// A ridge for separated data. See parts.hpp.
 //
-// Rows with neither l1 nor l2 have no finite minimiser where the data are separated (separation_test.hpp says when
-// that is). Then every such row gets a ridge, `floor` times the largest curvature it can have, and the answer is the
-// minimiser with that ridge, solved to the tolerance like any other. The intercept row gets one only where a whole
-// component of tasks has labels of one class: otherwise the other rows hold it.
+// Rows with neither l1 nor l2 have no finite minimiser where the data are separated (separation_test.hpp). Then every
+// such row gets a ridge, `floor` times an upper bound on its curvature, and the answer is the minimiser with that
+// ridge, solved to the tolerance like any other. The intercept row gets one only where a whole component of tasks has
+// labels of one class: otherwise the ridge on the other rows bounds it.
 template <int T>
-class SeparableRule {
+class SeparationRidge {
  public:
-  using Steps = NewtonSteps<T>;
-  using Verdict = typename Separation<T>::Verdict;
+  using Newton = ProximalNewton<T>;
+  using Verdict = typename SeparationTest<T>::Verdict;
 
-  SeparableRule(const Data<T> &data, Penalties<T> &penalties, Steps &steps)
+  SeparationRidge(const Data<T> &data, Penalty<T> &penalty, Newton &newton)
       : data_(data),
-        penalties_(penalties),
-        steps_(steps),
-        separation_(data, steps.pause()),
+        penalty_(penalty),
+        newton_(newton),
+        separation_test_(data, newton.stop_check()),
         ridge_(data.features, 0.0) {}
 
-  // Solves at the present penalties, with the ridge where it is needed. `good` becomes the status of a solve that ends
-  // well.
-  typename Steps::End solve(const Settings &settings, Status &good) {
-    good = OPTIMAL;
+  // Solves at the present penalties, with the ridge where it is needed. `status` is that of a solve that converges.
+  typename Newton::End solve(const Settings &settings, Status &status) {
+    status = OPTIMAL;
     std::fill(ridge_.begin(), ridge_.end(), 0.0);
-    const bool one_class = penalties_.is_free(0) && has_one_class();
-    steps_.loose = penalties_.has_free_features();
-    steps_.ridged = false;
-    if (!one_class && !steps_.loose) return steps_.descend(settings);
-    const std::vector<double> asked = penalties_.l2, floor = floor_of(settings.floor, one_class);
-    const Verdict found = one_class ? Separation<T>::INFINITE : verdict(asked, floor, settings);
-    if (found == Separation<T>::UNKNOWN) return Steps::BROKEN_OFF;
-    if (found == Separation<T>::FINITE) return steps_.descend(settings);
-    good = SEPARATED;
+    const bool one_class = penalty_.is_unpenalized(0) && has_one_class();
+    newton_.nearly_unpenalized = penalty_.has_unpenalized_features();
+    newton_.has_ridge = false;
+    if (!one_class && !newton_.nearly_unpenalized) return newton_.minimise(settings);
+    const std::vector<double> requested = penalty_.l2, floor = ridge_floor(settings.floor, one_class);
+    const Verdict found = one_class ? SeparationTest<T>::SEPARATED : verdict(requested, floor, settings);
+    if (found == SeparationTest<T>::UNDECIDED) return Newton::STOPPED;
+    if (found == SeparationTest<T>::OVERLAP) return newton_.minimise(settings);
+    status = SEPARATED;
     ridge_ = floor;
-    return solve_with_ridge(asked, settings);
+    return solve_with_ridge(requested, settings);
   }
 
   const std::vector<double> &ridge() const { return ridge_; }
 
-  // Adds the ridge to the penalties that a solve of free features would begin with; the caller takes it away again.
-  void expect_ridge(double floor) {
-    if (verdict_ != Separation<T>::FINITE || kinds_of_rows() != judged_)
-      raise_ridge(std::vector<double>(penalties_.l2), floor_of(floor, false));
+  // Adds the ridge that a solve with unpenalized features would begin with; the caller takes it away again.
+  void assume_ridge(double floor) {
+    if (verdict_ != SeparationTest<T>::OVERLAP || row_kinds() != tested_kinds_)
+      set_ridge(std::vector<double>(penalty_.l2), ridge_floor(floor, false));
   }
 
  private:
-  static constexpr double ROUGH = 1e-3;  // gap of a fit that is only asked for its residuals
+  static constexpr double ROUGH = 1e-3;  // gap of a fit that is needed for its residuals only
 
   int tasks() const { return data_.tasks(); }
 
-  // Values are reported for the penalties that were asked for. Of these only the dual point 0 is at hand: the gap is
+  // Objective and gap are reported at the requested penalties, for which 0 is the only dual point at hand: the gap is
   // all of the objective.
-  typename Steps::End solve_with_ridge(const std::vector<double> &asked, const Settings &settings) {
-    raise_ridge(asked, ridge_);
-    steps_.ridged = true;
-    const auto end = steps_.descend(settings);
-    penalties_.l2 = asked;
-    steps_.objective = steps_.value();
-    steps_.gap = steps_.objective / steps_.scale();
+  typename Newton::End solve_with_ridge(const std::vector<double> &requested, const Settings &settings) {
+    set_ridge(requested, ridge_);
+    newton_.has_ridge = true;
+    const auto end = newton_.minimise(settings);
+    penalty_.l2 = requested;
+    newton_.objective = newton_.value();
+    newton_.gap = newton_.objective / newton_.scale();
     return end;
   }
 
   bool has_one_class() const {
-    for (int c = 0; c < penalties_.components(0); c++) {
+    for (int c = 0; c < penalty_.components(0); c++) {
       bool yes = false, no = false;
       for (int k = 0; k < tasks(); k++)
-        if (penalties_.component(0, k) == c)
+        if (penalty_.component(0, k) == c)
           for (int i = 0; i < data_.rows; i++)
             if (data_.weights.row(k)[i] > 0) (data_.signs.row(k)[i] > 0 ? yes : no) = true;
       if (yes != no) return true;
@@ -72,63 +71,63 @@ class SeparableRule {
     return false;
   }
 
-  // A fraction of the largest curvature that a row can have.
-  std::vector<double> floor_of(double fraction, bool one_class) const {
+  // A fraction of the upper bound on the curvature of each unpenalized row.
+  std::vector<double> ridge_floor(double fraction, bool one_class) const {
     std::vector<double> floor(data_.features, 0.0);
     for (int a = one_class ? 0 : 1; a < data_.features; a++) {
-      if (!penalties_.is_free(a)) continue;
+      if (!penalty_.is_unpenalized(a)) continue;
       const double curvature = data_.largest_curvature(a);
       floor[a] = curvature > 0 ? fraction * curvature : fraction;
     }
     return floor;
   }
 
-  void raise_ridge(const std::vector<double> &asked, const std::vector<double> &floor) {
-    for (int a = 0; a < data_.features; a++) penalties_.l2[a] = asked[a] + floor[a];
+  void set_ridge(const std::vector<double> &requested, const std::vector<double> &floor) {
+    for (int a = 0; a < data_.features; a++) penalty_.l2[a] = requested[a] + floor[a];
   }
 
-  // Which rows are free, and which of all rows are fused: what a verdict on separation depends on.
-  std::vector<char> kinds_of_rows() const {
+  // Which rows are unpenalized and which are fused: what the verdict on separation depends on.
+  std::vector<char> row_kinds() const {
     std::vector<char> kinds(data_.features);
     for (int a = 0; a < data_.features; a++)
-      kinds[a] = static_cast<char>(2 * penalties_.is_free(a) + (penalties_.fusion[a] > 0));
+      kinds[a] = static_cast<char>(2 * penalty_.is_unpenalized(a) + (penalty_.fusion[a] > 0));
     return kinds;
   }
 
-  // Whether there are more labels than free coefficients: otherwise no proof that the data are not separated is likely.
+  // Whether there are more labels than unpenalized coefficients: otherwise a proof of overlap is unlikely.
   bool has_more_labels() const {
-    const Groups &groups = steps_.gap_of().label_free_rows();
+    const Groups &groups = newton_.duality_gap().label_unpenalized_rows();
     long long labels = 0;
     for (int k = 0; k < tasks(); k++)
       for (int i = 0; i < data_.rows; i++) labels += data_.weights.row(k)[i] > 0;
     return labels > groups.count;
   }
 
-  // A rough fit with the ridge comes first: where the data are not separated its residuals mostly prove it, and either
-  // way it is a good start. The question itself is put without regard to it.
-  Verdict verdict(const std::vector<double> &asked, const std::vector<double> &floor, const Settings &settings) {
-    const std::vector<char> kinds = kinds_of_rows();
-    if (verdict_ != Separation<T>::UNKNOWN && kinds == judged_) return verdict_;
-    raise_ridge(asked, floor);
+  // A rough fit with the ridge comes first: under overlap its residuals mostly prove it, and either way it is a good
+  // warm start. The test itself does not depend on it.
+  Verdict verdict(const std::vector<double> &requested, const std::vector<double> &floor, const Settings &settings) {
+    const std::vector<char> kinds = row_kinds();
+    if (verdict_ != SeparationTest<T>::UNDECIDED && kinds == tested_kinds_) return verdict_;
+    set_ridge(requested, floor);
     Settings rough = settings;
     rough.tolerance = std::max(settings.tolerance, ROUGH);
-    const auto end = steps_.descend(rough);
-    penalties_.l2 = asked;
-    judged_ = kinds;
-    if (end == Steps::BROKEN_OFF)
-      verdict_ = Separation<T>::UNKNOWN;
-    else if (has_more_labels() && steps_.proves_finite())
-      verdict_ = Separation<T>::FINITE;
+    const auto end = newton_.minimise(rough);
+    penalty_.l2 = requested;
+    tested_kinds_ = kinds;
+    if (end == Newton::STOPPED)
+      verdict_ = SeparationTest<T>::UNDECIDED;
+    else if (has_more_labels() && newton_.proves_overlap())
+      verdict_ = SeparationTest<T>::OVERLAP;
     else
-      verdict_ = separation_.judge(steps_.gap_of().label_free_rows(), settings);
+      verdict_ = separation_test_.test(newton_.duality_gap().label_unpenalized_rows(), settings);
     return verdict_;
   }
 
   const Data<T> &data_;
-  Penalties<T> &penalties_;
-  Steps &steps_;
-  Separation<T> separation_;
+  Penalty<T> &penalty_;
+  Newton &newton_;
+  SeparationTest<T> separation_test_;
   std::vector<double> ridge_;
-  Verdict verdict_ = Separation<T>::UNKNOWN;
-  std::vector<char> judged_;
+  Verdict verdict_ = SeparationTest<T>::UNDECIDED;
+  std::vector<char> tested_kinds_;
 };

@@ -1,70 +1,71 @@
-// Whether data are separated, in the namespace of one instruction set (see solver.hpp).
+// Test for separation, complete or quasi-complete, against overlap (Albert and Anderson 1984). See parts.hpp.
 //
-// Let A take the free coefficients, one number for each group of tasks that must move together, to the linear
-// predictor, and let Y hold the labels' signs. The data are separated if there is a direction d with Y A d >= 0 and Y A
-// d != 0: along it the loss falls for ever. By Stiemke's lemma there is none if and only if some a > 0 has A'Y a = 0.
-// Which of the two holds is found by non-negative least squares: minimise |A'Y (1 + s)| over s >= 0. A residual of zero
-// gives a = 1 + s; any other residual is itself such a direction. The active-set method of Lawson and Hanson ends after
-// finitely many steps. Features are scaled and rows normed, so that the answer does not depend on units.
+// Let A map the unpenalized coefficients, one number for each group of tasks that must move together, to the linear
+// predictor, and let Y hold the labels' signs. The data are separated if there is a direction d with Y A d >= 0 and
+// Y A d != 0: a direction of recession of the loss. By Stiemke's lemma there is none if and only if some a > 0 has
+// A'Y a = 0. Which of the two holds is decided by non-negative least squares, min |A'Y (1 + s)| over s >= 0. A residual
+// of zero gives a = 1 + s; any other residual is itself such a direction. The active-set method of Lawson and Hanson is
+// finite. Features are scaled and rows normed, so that the answer does not depend on units.
 template <int T>
-class Separation {
+class SeparationTest {
  public:
-  enum Verdict { UNKNOWN, FINITE, INFINITE };
+  enum Verdict { UNDECIDED, OVERLAP, SEPARATED };
 
-  Separation(const Data<T> &data, Pause &pause) : data_(data), pause_(pause), slopes_(data.tasks(), data.width) {}
+  SeparationTest(const Data<T> &data, StopCheck &stop_check)
+      : data_(data), stop_check_(stop_check), slopes_(data.tasks(), data.width) {}
 
-  Verdict judge(const Groups &groups, const Settings &settings) {
-    const std::vector<int> part = parts_of(groups);
+  Verdict test(const Groups &groups, const Settings &settings) {
+    const std::vector<int> component = connected_tasks(groups);
     for (int k = 0; k < data_.tasks(); k++) {
-      if (part[k] != k) continue;
-      const Verdict verdict = judge_part(groups, part, k, settings);
-      if (verdict != FINITE) return verdict;
+      if (component[k] != k) continue;
+      const Verdict verdict = test_component(groups, component, k, settings);
+      if (verdict != OVERLAP) return verdict;
     }
-    return FINITE;
+    return OVERLAP;
   }
 
  private:
-  static constexpr double SMALL = 1e-10;  // cosines and sums of unit vectors below this count as zero
+  static constexpr double ZERO = 1e-10;  // cosines and sums of unit vectors below this count as zero
   struct Label {
     int task, row;
     double inverse;  // of the norm of its row of A, with its sign
   };
 
-  Verdict judge_part(const Groups &groups, const std::vector<int> &part, int which, const Settings &settings) {
-    collect(groups, part, which);
-    if (unknowns_ == 0 || labels_.empty()) return FINITE;
+  Verdict test_component(const Groups &groups, const std::vector<int> &component, int which, const Settings &settings) {
+    collect(groups, component, which);
+    if (unknowns_ == 0 || labels_.empty()) return OVERLAP;
     std::vector<double> target(unknowns_, 0.0);
     for (std::size_t j = 0; j < labels_.size(); j++) add_label(groups, j, target);
     passive_.clear();
-    factor_.reset(target);
-    shares_.clear();
+    qr_.reset(target);
+    multipliers_.clear();
     double sum = static_cast<double>(labels_.size());
     for (std::size_t step = 0; step < 3 * (labels_.size() + unknowns_); step++) {
-      const double size = norm(factor_.residual());
-      if (size <= SMALL * sum) return FINITE;
-      const int worst = most_opposed(groups, -SMALL * size);
-      if (worst < 0) return INFINITE;
-      take(groups, worst);
+      const double size = norm(qr_.residual());
+      if (size <= ZERO * sum) return OVERLAP;
+      const int worst = entering_label(groups, -ZERO * size);
+      if (worst < 0) return SEPARATED;
+      enter_passive_set(groups, worst);
       sum = static_cast<double>(labels_.size());
-      for (const double s : shares_) sum += s;
-      if (pause_.asked_to_stop(settings)) return UNKNOWN;
+      for (const double s : multipliers_) sum += s;
+      if (stop_check_.stop_requested(settings)) return UNDECIDED;
     }
-    return FINITE;  // no direction found; the gap of the fit will tell
+    return OVERLAP;  // no direction found; the duality gap of the fit will tell
   }
 
-  // Unknowns and labels of one part.
-  void collect(const Groups &groups, const std::vector<int> &part, int which) {
+  // Unknowns and labels of one component.
+  void collect(const Groups &groups, const std::vector<int> &component, int which) {
     place_.assign(groups.count, -1);
     unknowns_ = 0;
     labels_.clear();
     for (std::size_t i = 0; i < groups.size(); i++)
       for (int k = 0; k < groups.tasks; k++) {
         const int g = groups.of(i)[k];
-        if (g >= 0 && part[k] == which && place_[g] < 0) place_[g] = unknowns_++;
+        if (g >= 0 && component[k] == which && place_[g] < 0) place_[g] = unknowns_++;
       }
     std::vector<double> square(data_.rows);
     for (int k = 0; k < groups.tasks; k++) {
-      if (part[k] != which) continue;
+      if (component[k] != which) continue;
       std::fill(square.begin(), square.end(), 0.0);
       for (std::size_t i = 0; i < groups.size(); i++)
         if (groups.of(i)[k] >= 0)
@@ -85,13 +86,13 @@ class Separation {
     }
   }
 
-  // The label that the residual goes most against, or -1 if it goes against none by more than the limit.
-  int most_opposed(const Groups &groups, double limit) {
+  // The label with the most negative slope along the residual, or -1 if none is below the limit.
+  int entering_label(const Groups &groups, double limit) {
     slopes_.clear();
     by_.assign(groups.labels.size(), 0.0);
     for (std::size_t i = 0; i < by_.size(); i++) {
       const int g = groups.labels[i];
-      if (g >= 0 && place_[g] >= 0) by_[i] = factor_.residual()[place_[g]];
+      if (g >= 0 && place_[g] >= 0) by_[i] = qr_.residual()[place_[g]];
     }
     data_.add_features(groups.features, by_, slopes_);
     int worst = -1;
@@ -105,36 +106,37 @@ class Separation {
     return worst;
   }
 
-  // Gives a label a share of its own, and others up that would need a negative one.
-  void take(const Groups &groups, int label) {
+  // Lets a label enter the passive set; others leave whose multiplier would become negative.
+  void enter_passive_set(const Groups &groups, int label) {
     passive_.push_back(label);
-    shares_.push_back(0.0);
-    std::vector<double> column(unknowns_, 0.0), wanted;
+    multipliers_.push_back(0.0);
+    std::vector<double> column(unknowns_, 0.0), unconstrained;
     add_label(groups, label, column);
-    if (!factor_.append(column)) {  // depends on the others up to rounding
+    if (!qr_.append(column)) {  // linearly dependent up to rounding
       passive_.pop_back();
-      shares_.pop_back();
+      multipliers_.pop_back();
       labels_[label].inverse = 0;
       return;
     }
     for (;;) {
-      factor_.least_squares(wanted);
-      for (double &w : wanted) w = -w;
-      double reach = 1;
-      std::size_t first = wanted.size();
-      for (std::size_t i = 0; i < wanted.size(); i++) {
-        if (wanted[i] > 0) continue;
-        const double until = shares_[i] > 0 ? shares_[i] / (shares_[i] - wanted[i]) : 0.0;
-        if (until > reach) continue;
-        reach = until;
+      qr_.least_squares(unconstrained);
+      for (double &w : unconstrained) w = -w;
+      double length = 1;
+      std::size_t first = unconstrained.size();
+      for (std::size_t i = 0; i < unconstrained.size(); i++) {
+        if (unconstrained[i] > 0) continue;
+        const double until = multipliers_[i] > 0 ? multipliers_[i] / (multipliers_[i] - unconstrained[i]) : 0.0;
+        if (until > length) continue;
+        length = until;
         first = i;
       }
-      for (std::size_t i = 0; i < wanted.size(); i++) shares_[i] += reach * (wanted[i] - shares_[i]);
-      if (first == wanted.size()) break;
-      if (passive_[first] == label) labels_[label].inverse = 0;  // opposed by rounding alone: not again
-      factor_.remove(static_cast<int>(first));
+      for (std::size_t i = 0; i < unconstrained.size(); i++)
+        multipliers_[i] += length * (unconstrained[i] - multipliers_[i]);
+      if (first == unconstrained.size()) break;
+      if (passive_[first] == label) labels_[label].inverse = 0;  // entered by rounding alone: not again
+      qr_.remove(static_cast<int>(first));
       passive_.erase(passive_.begin() + first);
-      shares_.erase(shares_.begin() + first);
+      multipliers_.erase(multipliers_.begin() + first);
     }
   }
 
@@ -145,11 +147,11 @@ class Separation {
   }
 
   const Data<T> &data_;
-  Pause &pause_;
+  StopCheck &stop_check_;
   Table slopes_;
   int unknowns_ = 0;
   std::vector<int> place_, passive_;
   std::vector<Label> labels_;
-  std::vector<double> shares_, by_;
-  OrthogonalFactor factor_;
+  std::vector<double> multipliers_, by_;
+  UpdatableQR qr_;
 };

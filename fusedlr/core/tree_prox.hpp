@@ -1,7 +1,7 @@
-// Exact operations on one block where every connected group of tasks is a tree or has a single cycle (a ring, say).
+// Exact prox, zero test and gauge of one block where every component of the graph is a tree or unicyclic (a ring, say).
 //
-// Trees have the dynamic program of a chain: messages run from the leaves to a root. A cycle is a tree with one edge
-// more, the closing edge; the slope that this edge carries is a single number, found by Newton steps.
+// On trees the dynamic program of a chain (chain_prox.hpp) passes messages from the leaves to a root, as in Kolmogorov,
+// Pock and Rolinek (2016). A cycle is a tree plus a closing edge, whose scalar dual variable is found by Newton steps.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace fusedlr {
 
-// A bound that depends on the scale s of the penalty: sum + s * room, with its value at the present s.
+// A bound that is affine in the scale s of the penalty: sum + s * room, with its value at the present s.
 struct ScaledBound {
   double sum, room, value;
   ScaledBound(double sum_ = 0) : sum(sum_), room(0), value(sum_) {}
@@ -26,12 +26,12 @@ struct ScaledBound {
 };
 inline ScaledBound operator*(double by, const ScaledBound &b) { return {by * b.sum, by * b.room, by * b.value}; }
 
-// Do two bounds leave nothing between them?
-inline bool crossed(double low, double high, double &) { return high < low; }
+// Is the interval [low, high] empty?
+inline bool is_empty(double low, double high, double &) { return high < low; }
 
-// As above; then s becomes the scale at which they meet. What no scale can mend, or rounding alone has done, is let
-// pass.
-inline bool crossed(const ScaledBound &low, const ScaledBound &high, double &s) {
+// The same; then s becomes the scale at which the bounds meet. Not counted as empty: what no larger s can repair, and
+// what is rounding alone.
+inline bool is_empty(const ScaledBound &low, const ScaledBound &high, double &s) {
   const double room = high.room - low.room;
   if (!(high < low) || room <= 0) return false;
   const double meet = (low.sum - high.sum) / room;
@@ -40,11 +40,11 @@ inline bool crossed(const ScaledBound &low, const ScaledBound &high, double &s) 
   return true;
 }
 
-// Work arrays live here, so one object serves one solver. Inside, tasks are numbered so that a subtree is a run of
-// numbers that ends with its top: the children of i are i - 1, i - 1 - size[i - 1], ... as long as they are in its run.
-class TreeBlock {
+// Holds its workspace, so one object serves one solver. Tasks are numbered in post-order: a subtree is a range of
+// numbers that ends with its root, and the children of i are i - 1, i - 1 - size[i - 1], ... within that range.
+class TreeProx {
  public:
-  explicit TreeBlock(const Graph &graph) {
+  explicit TreeProx(const Graph &graph) {
     if (!graph.at_most_one_cycle_each) return;
     std::vector<char> seen(graph.tasks, 0);
     parent_.assign(graph.tasks, -1);
@@ -82,30 +82,29 @@ class TreeBlock {
     for (std::size_t i = 0; i < task_.size(); i++) nu_[i] = fusion * weight_[i];
     double ignored;
     for (const Part &part : parts_)
-      if (!can_split(part, q, l1, fusion, 1.0, bounds_, ignored)) return false;
+      if (!is_dual_feasible(part, q, l1, fusion, 1.0, bounds_, ignored)) return false;
     return true;
   }
 
-  // Smallest s >= lowest for which q / s can be split into slopes of the penalty (s = lowest if that already can).
-  // Every failure names a set of tasks that needs a larger s, so s rises through a finite number of values.
+  // Gauge: the smallest s >= lowest for which q / s is a subgradient at 0. Discrete Newton (Dinkelbach) method: every
+  // infeasible s yields a violated set of tasks, which gives the next s; finitely many steps.
   double gauge(const double *q, double l1, double fusion, double lowest) {
     for (std::size_t i = 0; i < task_.size(); i++) nu_[i] = fusion * weight_[i];
     double s = lowest;
     for (const Part &part : parts_)
-      while (!can_split(part, q, l1, fusion, ScaledBound(0, 1, s), scaled_bounds_, s)) {
+      while (!is_dual_feasible(part, q, l1, fusion, ScaledBound(0, 1, s), scaled_bounds_, s)) {
       }
     return s;
   }
 
  private:
-  // One connected group of tasks: the numbers first..root. If it has a cycle, the closing edge joins `end` and the
-  // root.
+  // One component: the numbers first..root. If it has a cycle, the closing edge joins `end` and the root.
   struct Part {
     int first, root, end;
     double weight;
   };
 
-  // ---------------------------------------------------------------- order of the tasks
+  // ---------------------------------------------------------------- post-order of the tasks
 
   void add_part(const Graph &graph, int start, std::vector<char> &seen) {
     const int closing = closing_edge(graph, graph.component[start]), first = static_cast<int>(task_.size());
@@ -120,7 +119,7 @@ class TreeBlock {
     parts_.push_back(part);
   }
 
-  // An edge of a component that the others join already; -1 if there is none.
+  // The edge of a component that closes a cycle; -1 if it is a tree.
   static int closing_edge(const Graph &graph, int component) {
     std::vector<int> label(graph.tasks);
     for (int k = 0; k < graph.tasks; k++) label[k] = k;
@@ -131,7 +130,7 @@ class TreeBlock {
     return -1;
   }
 
-  // Numbers the subtree below `task`, seen from edge `above`, and `task` after it; returns the number of `task`.
+  // Numbers the subtree of `task`, entered by edge `above`, in post-order; returns the number of `task`.
   int number(const Graph &graph, int task, int above, int closing, std::vector<char> &seen) {
     seen[task] = 1;
     const int first = static_cast<int>(task_.size());
@@ -152,10 +151,10 @@ class TreeBlock {
 
   // ---------------------------------------------------------------- is zero the minimiser?
 
-  // Can slopes within the penalty, times the unit, add up to q? Bounds on what each edge must carry run to the root.
-  // If not, s says what unit the set of tasks that was found would need.
+  // Is q, at this scale of the penalty, a subgradient at 0? Interval propagation: bounds on the dual variable of each
+  // edge, from the leaves to the root. If not, s becomes the scale that the violated set of tasks needs.
   template <class Bound>
-  bool can_split(const Part &part, const double *q, double l1, double fusion, const Bound &unit,
+  bool is_dual_feasible(const Part &part, const double *q, double l1, double fusion, const Bound &unit,
                  std::vector<Bound> &bounds, double &s) const {
     Bound *low = bounds.data(), *high = low + task_.size();
     for (int i = part.first; i <= part.root; i++) {
@@ -169,16 +168,16 @@ class TreeBlock {
       if (on_cycle_[i] || i == part.root) continue;
       low[i] = std::max(low[i], -(nu_[i] * unit));
       high[i] = std::min(high[i], nu_[i] * unit);
-      if (crossed(low[i], high[i], s)) return false;
+      if (is_empty(low[i], high[i], s)) return false;
     }
-    if (part.end >= 0) return can_close(part, low, high, fusion * part.weight * unit, unit, s);
-    return !crossed(low[part.root], Bound(0.0), s) && !crossed(Bound(0.0), high[part.root], s);
+    if (part.end >= 0) return is_cycle_feasible(part, low, high, fusion * part.weight * unit, unit, s);
+    return !is_empty(low[part.root], Bound(0.0), s) && !is_empty(Bound(0.0), high[part.root], s);
   }
 
-  // Goes round the cycle with bounds on what the closing edge carries, on what the present edge carries, and on their
-  // difference; low and high hold what the tasks of the cycle add, with the trees that hang from them.
+  // The same around the cycle, with bounds on the dual variables of the closing edge and of the present edge, and on
+  // their difference; low and high hold the contributions of the cycle's tasks with the trees that hang from them.
   template <class Bound>
-  bool can_close(const Part &part, const Bound *low, const Bound *high, const Bound &limit, const Bound &unit,
+  bool is_cycle_feasible(const Part &part, const Bound *low, const Bound *high, const Bound &limit, const Bound &unit,
                  double &s) const {
     Bound start_low = -limit, start_high = limit, now_low = -limit, now_high = limit, by_low(0.0), by_high(0.0);
     for (int i = part.end;; i = parent_[i]) {
@@ -198,35 +197,35 @@ class TreeBlock {
         start_low = std::max(start_low, -nu - by_high);
         by_low = std::max(by_low, -nu - start_high);
       }
-      if (crossed(now_low, now_high, s)) return false;
+      if (is_empty(now_low, now_high, s)) return false;
     }
-    return !crossed(by_low, Bound(0.0), s) && !crossed(Bound(0.0), by_high, s);
+    return !is_empty(by_low, Bound(0.0), s) && !is_empty(Bound(0.0), by_high, s);
   }
 
   // ---------------------------------------------------------------- minimiser on a tree
 
   void solve_tree(const Part &part, double l1) {
     for (int i = part.first; i < part.root; i++) {
-      Message message = collect(i, l1);
+      Message message = sum_messages(i, l1);
       make_room_on_left(i, message);
       lowest_[i] = message.clip_below(nu_[i]);
       highest_[i] = message.clip_above(nu_[i]);
       first_[i] = message.first;
       last_[i] = message.last;
     }
-    b_[part.root] = collect(part.root, l1).root();
-    go_down(part);
+    b_[part.root] = sum_messages(part.root, l1).root();
+    backward_pass(part);
   }
 
-  void go_down(const Part &part) {
-    for (int i = part.root - 1; i >= part.first; i--) b_[i] = best_below(i);
+  void backward_pass(const Part &part) {
+    for (int i = part.root - 1; i >= part.first; i--) b_[i] = clamp_to_parent(i);
   }
 
-  double best_below(int i) const { return std::min(std::max(b_[parent_[i]], lowest_[i]), highest_[i]); }
+  double clamp_to_parent(int i) const { return std::min(std::max(b_[parent_[i]], lowest_[i]), highest_[i]); }
 
-  // Sum of the messages of the children and the derivative of the task itself. A subtree owns four knots for each of
-  // its tasks and needs two, and one at zero.
-  Message collect(int i, double l1) {
+  // Sum of the children's messages and the task's own derivative. A subtree has storage for four knots per task and
+  // needs two, and one at zero.
+  Message sum_messages(int i, double l1) {
     Message message;
     double nu = 0;
     int children = 0;
@@ -259,7 +258,7 @@ class TreeBlock {
 
   Knot *centred(int i, std::ptrdiff_t count) { return room_of(i) + (4 * size_[i] - count) / 2; }
 
-  // Sorts the knots of several children together: in pairs, then in pairs of pairs.
+  // Merge sort of the knots of several children.
   void merge_children(int i, Message &message) {
     runs_.clear();
     for (int j = i - 1; j > i - size_[i]; j -= size_[j]) runs_.push_back({first_[j], last_[j]});
@@ -282,7 +281,7 @@ class TreeBlock {
     Knot *first, *last;
   };
 
-  // Knots at the same place become one.
+  // Knots with the same x are added up.
   static Knot *merge(Run a, Run b, Knot *to) {
     while (a.first < a.last && b.first < b.last) {
       if (a.first->x == b.first->x) {
@@ -298,10 +297,9 @@ class TreeBlock {
 
   // ---------------------------------------------------------------- minimiser on a cycle
 
-  // The closing edge pulls its ends together with a slope v in [-nu, nu]; their difference falls with v, piecewise
-  // linearly. Where it passes zero the ends are tied; where it does not, v is at a limit. Newton steps, or halving
-  // where they leave what is known to hold the answer. One end falls and the other rises, so a tie is always between
-  // them.
+  // The closing edge has a scalar dual variable v in [-nu, nu]; the difference of its ends is non-increasing and
+  // piecewise linear in v. At a root the ends are tied; without one v is at a bound. Safeguarded Newton: bisection
+  // where a step leaves the bracket. One end falls and the other rises, so the tied value always lies between them.
   void solve_cycle(const Part &part, double l1, double nu) {
     const double infinity = std::numeric_limits<double>::infinity(), tiny = 1e-14 * (nu + size_of(part, l1));
     const double end_q = q_[part.end], root_q = q_[part.root];
@@ -319,8 +317,7 @@ class TreeBlock {
       (difference > 0 ? low : high) = v;
       (difference > 0 ? tried_low : tried_high) = true;
       const double step = difference * shared_curvature(part, l1);
-      tiny_steps =
-          std::fabs(step) <= tiny ? tiny_steps + 1 : 0;  // one may lead to a knot behind which steps are longer
+      tiny_steps = std::fabs(step) <= tiny ? tiny_steps + 1 : 0;  // beyond the next knot steps may be longer
       v = v + step != v ? v + step : std::nextafter(v, difference * infinity);
       if (v >= high) v = tried_high ? low + 0.5 * (high - low) : high;
       if (v <= low) v = tried_low ? low + 0.5 * (high - low) : low;
@@ -335,14 +332,14 @@ class TreeBlock {
     return size;
   }
 
-  // What would tie the ends if they had no other neighbours.
+  // The v that would tie the ends if they had no other neighbours.
   double first_guess(const Part &part, double l1, double nu) const {
     const double a = h_[part.end], b = h_[part.root];
     const double difference = soft(q_[part.end], l1, a) - soft(q_[part.root], l1, b);
     return std::min(std::max(difference / (1 / a + 1 / b), -nu), nu);
   }
 
-  // By how much v must change for each unit of difference between the ends: their groups move, unless held at zero.
+  // Newton slope: change of v per unit of difference of the ends. Their groups move, unless held at zero.
   double shared_curvature(const Part &part, double l1) {
     label_tied(part);
     if (held_at_zero(part.end, l1)) return group_curvature(part, part.root);
@@ -352,7 +349,7 @@ class TreeBlock {
 
   bool held_at_zero(int i, double l1) const { return b_[i] == 0 && l1 > 0; }
 
-  // Tasks tied along the edges of the tree share the number of the topmost.
+  // Tasks tied along tree edges share the number of their group's root.
   void label_tied(const Part &part) {
     top_[part.root] = part.root;
     for (int i = part.root - 1; i >= part.first; i--) top_[i] = b_[i] == b_[parent_[i]] ? top_[parent_[i]] : i;
@@ -365,8 +362,7 @@ class TreeBlock {
     return sum;
   }
 
-  // Where the ends meet if their groups stay as they are; with an l1 zero, if that is between them: who comes there
-  // stays.
+  // Value at which the ends meet if their groups stay as they are; with an l1, zero if that lies between them.
   double tied_value(const Part &part, double l1) {
     const double x = b_[part.end], y = b_[part.root];
     if (l1 > 0 && std::min(x, y) <= 0 && std::max(x, y) >= 0) return 0;
@@ -375,20 +371,20 @@ class TreeBlock {
     return (a * x + b * y) / (a + b);
   }
 
-  // Gives both ends the same value, from which rounding had kept them, and with them those of the cycle that are tied
-  // to the end. An end of next to no curvature may be far off and tied to the wrong side: if the rest resists, it moves
+  // Ties both ends where rounding has kept them apart, with the tasks of the cycle that are tied to `end`. An end of
+  // next to no curvature may be far off and tied to the wrong side: if its group's gradient is not small, it moves
   // alone.
   void tie_ends(const Part &part, double value, double resistance) {
     b_[part.root] = value;
-    go_down(part);
+    backward_pass(part);
     label_tied(part);
     const bool together = std::fabs(b_[part.end] - value) * group_curvature(part, part.end) <= resistance;
     const int group = top_[part.end];
     for (int i = part.root - 1; i >= part.first; i--)
-      b_[i] = i == part.end || (together && on_cycle_[i] && top_[i] == group) ? value : best_below(i);
+      b_[i] = i == part.end || (together && on_cycle_[i] && top_[i] == group) ? value : clamp_to_parent(i);
   }
 
-  std::vector<int> task_, parent_, size_, top_;  // by number: the task, the number above, tasks in the subtree
+  std::vector<int> task_, parent_, size_, top_;  // by post-order number; size_: tasks in the subtree
   std::vector<char> on_cycle_;
   std::vector<double> weight_, nu_;  // of the edge above
   std::vector<Part> parts_;
@@ -400,10 +396,10 @@ class TreeBlock {
   std::vector<ScaledBound> scaled_bounds_;
 };
 
-// Exact operations on one block for any graph of tasks.
-class GraphBlock {
+// Dispatch by the kind of graph.
+class GraphProx {
  public:
-  explicit GraphBlock(const Graph &graph) : by_cuts_(!graph.at_most_one_cycle_each), cuts_(graph), trees_(graph) {}
+  explicit GraphProx(const Graph &graph) : by_cuts_(!graph.at_most_one_cycle_each), cuts_(graph), trees_(graph) {}
 
   void prox(const double *h, const double *q, double l1, double fusion, double *b) {
     by_cuts_ ? cuts_.prox(h, q, l1, fusion, b) : trees_.prox(h, q, l1, fusion, b);
@@ -417,8 +413,8 @@ class GraphBlock {
 
  private:
   const bool by_cuts_;
-  CutBlock cuts_;
-  TreeBlock trees_;
+  CutProx cuts_;
+  TreeProx trees_;
 };
 
 }  // namespace fusedlr

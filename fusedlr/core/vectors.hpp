@@ -1,14 +1,14 @@
-// Vectors of doubles and the few functions on them that the solver needs, in the namespace of one instruction set.
-// LANES is set by the file that includes this one.
+// SIMD vectors by GCC's vector extensions, and the few functions on them that the solver needs. See parts.hpp.
+// LANES, doubles in a vector, is set by the file that includes this one.
 
-constexpr int PAD = 8;  // arrays of vectors come in multiples of this many numbers
+constexpr int PAD = 8;  // arrays are padded to multiples of this many numbers
 
 typedef double Vec __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 typedef long long Bits __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));
 
 typedef float Singles __attribute__((vector_size(8 * LANES), aligned(8 * LANES)));  // as many bytes
 
-// The vectors of a kind of number.
+// SIMD vector of a number type.
 template <class Number>
 struct VectorOf;
 template <>
@@ -22,7 +22,7 @@ struct VectorOf<float> {
   static constexpr int lanes = 2 * LANES;
 };
 
-inline Vec spread(double value) { return value - Vec{}; }
+inline Vec broadcast(double value) { return value - Vec{}; }
 
 #if defined(__clang__)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -43,7 +43,7 @@ inline double total(const Vec &v) {
 #endif
 }
 
-// The totals of four vectors, in a quarter of the moves that one after the other would take.
+// Horizontal sums of four vectors, with a quarter of the shuffles that one after the other would take.
 inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, double *out) {
 #if LANES == 8
   const Vec ab = PICK(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + PICK(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
@@ -63,12 +63,12 @@ inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, doubl
 
 // exp(x) for x <= 0, below -708 as at -708. Largest error seen: 1 unit in the last place.
 inline Vec exp_negative(Vec x) {
-  x = x < -708.0 ? spread(-708.0) : x;
+  x = x < -708.0 ? broadcast(-708.0) : x;
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
   const Vec shifted = x * 1.4426950408889634 + magic;
   const Vec whole = shifted - magic;
   const Vec r = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
-  Vec p = spread(1.0 / 6227020800.0);
+  Vec p = broadcast(1.0 / 6227020800.0);
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
   p = p * r + 1.0 / 3628800.0;
@@ -95,7 +95,7 @@ inline Vec log_one_plus(Vec e) {
   const Bits upper = e > 0.41421356237309503;
   const Vec s = (upper ? e - 1.0 : e) / (upper ? e + 3.0 : e + 2.0);
   const Vec u = s * s;
-  Vec p = spread(1.0 / 21.0);
+  Vec p = broadcast(1.0 / 21.0);
   p = p * u + 1.0 / 19.0;
   p = p * u + 1.0 / 17.0;
   p = p * u + 1.0 / 15.0;
@@ -106,7 +106,7 @@ inline Vec log_one_plus(Vec e) {
   p = p * u + 1.0 / 5.0;
   p = p * u + 1.0 / 3.0;
   p = p * u + 1.0;
-  return (upper ? spread(0.69314718055994529) : Vec{}) + 2.0 * s * p;
+  return (upper ? broadcast(0.69314718055994529) : Vec{}) + 2.0 * s * p;
 }
 
 inline const Vec *as_vec(const double *p) { return reinterpret_cast<const Vec *>(p); }
@@ -114,7 +114,7 @@ inline Vec *as_vec(double *p) { return reinterpret_cast<Vec *>(p); }
 inline const Singles *as_vec(const float *p) { return reinterpret_cast<const Singles *>(p); }
 inline Singles *as_vec(float *p) { return reinterpret_cast<Singles *>(p); }
 
-// y += a * x, so many vectors of them.
+// axpy: y += a * x, over a number of vectors.
 template <class Number>
 inline void add_scaled(int vectors, Number a, const Number *x, Number *y) {
   const auto *from = as_vec(x);

@@ -1,39 +1,39 @@
-// Solutions at other penalties, as starts for the next; in the namespace of one instruction set (see solver.hpp).
-class Memory {
+// Warm starts from stored solutions, whose objectives at other penalties cost a few operations each. See parts.hpp.
+class WarmStarts {
  public:
   using Point = std::array<double, 3>;  // l1, l2, fusion
-  struct Parts {
-    double loss, l1, l2, fusion;  // the loss of a solution, and what each penalty of 1 would add to it
+  struct Terms {
+    double loss, l1, l2, fusion;  // of a solution: its loss, and each penalty's value at a multiplier of 1
   };
-  // A guess: a solution, and from there `by` times the way from one solution to another. To a penalty of 0 nobody knows
-  // how far that way is best gone (`far`).
-  struct Move {
+  // The point start + factor * (to - from), all three stored solutions. For a penalty of 0 the best factor is unknown
+  // (`open_ended`).
+  struct Extrapolation {
     std::size_t start, from, to;
-    double by;
-    bool far;
+    double factor;
+    bool open_ended;
   };
 
   void clear() {
-    parts_.clear();
+    terms_.clear();
     points_.clear();
-    places_.clear();
-    for (auto &values : values_) values.clear();
+    index_.clear();
+    for (auto &values : axes_) values.clear();
   }
-  bool empty() const { return parts_.empty(); }
+  bool empty() const { return terms_.empty(); }
 
-  void add(const Point &point, const Parts &parts) {
-    places_[point] = parts_.size();
-    parts_.push_back(parts);
+  void add(const Point &point, const Terms &terms) {
+    index_[point] = terms_.size();
+    terms_.push_back(terms);
     points_.push_back(point);
-    for (int i = 0; i < 3; i++) values_[i].insert(point[i]);
+    for (int i = 0; i < 3; i++) axes_[i].insert(point[i]);
   }
 
   // The solution of least objective at a point.
   std::size_t best(const Point &point) const {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < parts_.size(); i++) {
-      const Parts &m = parts_[i];
+    for (std::size_t i = 0; i < terms_.size(); i++) {
+      const Terms &m = terms_[i];
       const double value = m.loss + point[0] * m.l1 + point[1] * m.l2 + point[2] * m.fusion;
       if (value < least) {
         least = value;
@@ -43,10 +43,10 @@ class Memory {
     return best;
   }
 
-  // On a grid: where a point differs from that of a solution in one penalty only, pairs of solutions that differ in the
-  // same way, each at the nearest other value of another penalty.
-  std::vector<Move> moves(const Point &here, std::size_t solution) const {
-    std::vector<Move> found;
+  // On a grid, for a point that differs from a solution's in one penalty only: the difference of two solutions that
+  // differ in the same way, each at the nearest other value of another penalty.
+  std::vector<Extrapolation> from_neighbours(const Point &here, std::size_t solution) const {
+    std::vector<Extrapolation> found;
     const Point &there = points_[solution];
     int differing = 0, which = 0;
     for (int i = 0; i < 3; i++)
@@ -56,14 +56,14 @@ class Memory {
       }
     for (int i = 0; i < 3 && differing == 1; i++) {
       if (i == which) continue;
-      Move nearest{};
+      Extrapolation nearest{};
       double distance = std::numeric_limits<double>::infinity();
-      for (const double value : values_[i]) {
+      for (const double value : axes_[i]) {
         if (value == here[i] || std::fabs(value - here[i]) >= distance) continue;
         Point from = there, to = here;
         from[i] = to[i] = value;
-        const auto a = places_.find(from), b = places_.find(to);
-        if (a == places_.end() || b == places_.end()) continue;
+        const auto a = index_.find(from), b = index_.find(to);
+        if (a == index_.end() || b == index_.end()) continue;
         nearest = {solution, a->second, b->second, 1.0, false};
         distance = std::fabs(value - here[i]);
       }
@@ -72,29 +72,30 @@ class Memory {
     return found;
   }
 
-  // On a grid: from the two next larger values of each penalty on along the line of their solutions, which is nearly
-  // straight in the logarithm of a penalty that vanishes. Lines that go far are worth it only where there is no other.
-  std::vector<Move> lines(const Point &here) const {
-    std::vector<Move> found, distant;
+  // On a grid: linear extrapolation of the solution path, in the logarithm of a penalty, from its two next larger
+  // values. To a penalty of 0 only where there is no other.
+  std::vector<Extrapolation> along_path(const Point &here) const {
+    std::vector<Extrapolation> found, distant;
     for (int i = 0; i < 3; i++) {
       std::vector<std::pair<double, std::size_t>> larger;
-      for (auto value = values_[i].upper_bound(here[i]); value != values_[i].end() && larger.size() < 2; ++value) {
+      for (auto value = axes_[i].upper_bound(here[i]); value != axes_[i].end() && larger.size() < 2; ++value) {
         Point there = here;
         there[i] = *value;
-        const auto place = places_.find(there);
-        if (place != places_.end()) larger.push_back({*value, place->second});
+        const auto place = index_.find(there);
+        if (place != index_.end()) larger.push_back({*value, place->second});
       }
       if (larger.size() < 2) continue;
-      Move line{larger[0].second, larger[1].second, larger[0].second, 1, here[i] == 0};
-      if (!line.far) line.by = std::log(larger[0].first / here[i]) / std::log(larger[1].first / larger[0].first);
-      (line.far ? distant : found).push_back(line);
+      Extrapolation guess{larger[0].second, larger[1].second, larger[0].second, 1, here[i] == 0};
+      if (!guess.open_ended)
+        guess.factor = std::log(larger[0].first / here[i]) / std::log(larger[1].first / larger[0].first);
+      (guess.open_ended ? distant : found).push_back(guess);
     }
     return found.empty() ? distant : found;
   }
 
  private:
-  std::vector<Parts> parts_;
+  std::vector<Terms> terms_;
   std::vector<Point> points_;
-  std::map<Point, std::size_t> places_;
-  std::set<double> values_[3];
+  std::map<Point, std::size_t> index_;
+  std::set<double> axes_[3];
 };
