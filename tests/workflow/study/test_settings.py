@@ -1,5 +1,6 @@
 """A config is refused in one sentence, and numbers may be written as Snakemake hands them on."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,5 @@ def test_whole_numbers_may_be_words_or_have_an_exponent():
     ("colour", "red", "config: Additional properties are not allowed ('colour' was unexpected)"),
 ])
 def test_a_bad_config_is_refused_in_a_sentence(setting, value, sentence):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=re.escape(sentence) + ".*see workflow/config/config.yaml$"):
         checked(**{setting: value})
-    assert sentence in str(error.value)
-    assert str(error.value).endswith("see workflow/config/config.yaml")
