@@ -21,7 +21,7 @@ def run(quick):
             for most, kept in [peak(n, d, kind)]]
     return Part("i_building", "(i) memory that building a model takes, 4 tasks", pd.DataFrame(rows), [
         "Memory allocated by FusedLogit(endog, exog) beyond endog and exog themselves, divided by the size of X.",
-        "The model keeps one copy of X, divided by each feature's scale; the goal is a peak of at most 1.3."])
+        "The model keeps one copy of X; the goal is a peak of at most 1.3."])
 
 
 def peak(n, d, kind="array", t=4):

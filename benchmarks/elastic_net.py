@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from fusedlr.grid import fit_points
 from fusedlr.objective import objective
 from fusedlr.r import session
+from fusedlr.solver import solve_path
 
 from .measure import Part, cpu_seconds, interleaved, ratio, spread, suboptimality
 from .problems import SIZES, elastic_net_points, penalty_at, study_model
@@ -55,7 +55,7 @@ def run(quick):
         "lambda = (l1+l2)/n, one path for each task and alpha over just the lambdas needed, standardize = FALSE; the "
         "largest",
         "thresh of 1e-4, 1e-5, ..., 1e-15 and the faster of its two kinds of Newton's method that are accurate enough;",
-        "user CPU seconds by R's proc.time around the calls. Ours: one call of fit_points, tol 1e-6, CPU seconds."])
+        "user CPU seconds by R's proc.time around the calls. Ours: one call of solve_path, tol 1e-6, CPU seconds."])
 
 
 def _row(model, points, repeats):
@@ -65,7 +65,7 @@ def _row(model, points, repeats):
 
     def ours():
         kept = []
-        seconds = cpu_seconds(lambda: kept.append(fit_points(model.problem, points, tol=TOL)[0]))
+        seconds = cpu_seconds(lambda: kept.append(solve_path(model.problem, points, tol=TOL).params))
         worst["ours"] = _worst(model, points, kept[0], best)
         return seconds
 
@@ -81,9 +81,8 @@ def _row(model, points, repeats):
 
 
 def _least_objectives(model, points):
-    params, _ = fit_points(model.problem, points, tol=1e-12)
-    return np.array([objective(model.data, fit, penalty_at(model, point), model.tasks)
-                     for fit, point in zip(params, points)])
+    params = solve_path(model.problem, points, tol=1e-12).params
+    return np.array([objective(model.problem, fit, penalty_at(model, point)) for fit, point in zip(params, points)])
 
 
 def _setting(model, points, best):
@@ -102,10 +101,10 @@ def _setting(model, points, best):
 
 def _glmnet(model, points, thresh, kind):
     """User CPU seconds inside R, and coefficients (points, 1 + d, t)."""
-    data = model.data
-    found = session.call(_PATHS, packages=["glmnet"], x=data.X, y=(data.signs > 0).astype(float), l1=points[:, 0],
+    problem = model.problem
+    found = session.call(_PATHS, packages=["glmnet"], x=problem.design.X, y=model.endog.to_numpy(), l1=points[:, 0],
                          l2=points[:, 1], thresh=thresh, kind=kind)
-    shape = (1 + data.n_features, data.n_tasks, len(points))
+    shape = (1 + problem.n_features, problem.n_tasks, len(points))
     return max(float(found["seconds"][0]), 1e-3), np.moveaxis(found["coefs"].reshape(shape, order="F"), 2, 0)
 
 

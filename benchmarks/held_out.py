@@ -90,8 +90,8 @@ def losses(linear, Y):
 def ours(Y, X, X_new, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FusedLogitWarning)
-        found = FusedLogit(Y, X).fit_cv(seed=seed, progress=False)
-        return found.results.predict(X_new, which="linear").to_numpy()
+        found = FusedLogit(Y, X).fit_cv(rng=seed, progress=False)
+        return found.predict(X_new, which="linear").to_numpy()
 
 
 def glmnet(Y, X, X_new, seed):

@@ -40,7 +40,7 @@ def _in_own_process(shape):
 def measure(n_rows, n_features, n_tasks):
     """One row of the table."""
     model = random_model(n_rows, n_features, n_tasks)
-    penalties, X, fits = shares_of_limit(model, 0.1), model.data.X, []
+    penalties, X, fits = shares_of_limit(model, 0.1), model.problem.design.X, []
     one_pass = _seconds_of_a_pass(X, n_tasks)
     with _Watch() as watch:
         seconds = cpu_seconds(lambda: fits.append(without_warnings(model.fit, **penalties)))

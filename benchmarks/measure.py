@@ -77,7 +77,7 @@ def ratio(rounds, slow, fast, name="ratio"):
 
 def suboptimality(model, penalty, params, best):
     """How far the objective is above the best value known, on the scale of the duality gap."""
-    return (objective(model.data, params, penalty, model.tasks) - best) / gap_unit(model.data, best)
+    return (objective(model.problem, params, penalty) - best) / gap_unit(model.problem, best)
 
 
 def number(value):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from fusedlr.admm.chi_update import InFeatures, InRows
-from fusedlr.objective import Data
+from fusedlr.problem import Problem
 
 from .measure import Part, cpu_seconds, interleaved, ratio, spread
 
@@ -27,19 +27,19 @@ def run(quick):
 
 def _row(d, repeats):
     rng = np.random.default_rng([1, d])
-    data = Data.from_arrays(rng.standard_normal((N_ROWS, d)), rng.integers(0, 2, (N_ROWS, 1)))
+    problem = Problem.wide(rng.standard_normal((N_ROWS, d)), rng.integers(0, 2, (N_ROWS, 1)))
     steps = {"d-space s": InFeatures, "n-space s": InRows}
-    rounds = interleaved({name: lambda kind=kind: cpu_seconds(_step(data, kind)) for name, kind in steps.items()},
+    rounds = interleaved({name: lambda kind=kind: cpu_seconds(_step(problem, kind)) for name, kind in steps.items()},
                          repeats)
     return {"features": d, **spread("d-space s", rounds["d-space s"]), **spread("n-space s", rounds["n-space s"]),
             **ratio(rounds, "d-space s", "n-space s"), "paper, inversion s": PAPER[d]}
 
 
-def _step(data, kind):
+def _step(problem, kind):
     """The step as a function without arguments; what no step depends on is done before."""
-    rows = 1 + data.n_features
-    ridge = np.append(0.0, np.full(data.n_features, 0.1))
-    newton = kind(np.column_stack([np.ones(data.n_rows), data.X]), data, 0, ridge)
+    rows, labels = 1 + problem.n_features, problem.labels
+    ridge = problem.penalty(0.0, 0.1, 0.0).l2
+    newton = kind(problem.design.columns(np.arange(rows)), labels, problem.design.shift(labels), ridge)
 
     def step():
         newton.prepare(np.zeros(rows), np.ones(rows))

@@ -29,7 +29,7 @@ SCRIPT = Path(__file__).with_name("ordered.R")
 def fused(**how):
     """A method: probabilities of the levels by a fused model, tuned by ``fit_cv``."""
     def shares(y, X, new):
-        found = FusedLogit.from_ordered(y, X, **how).fit_cv(seed=1, progress=False).results
+        found = FusedLogit.from_ordered(y, X, **how).fit_cv(rng=1, progress=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CrossingWarning)
             return found.predict(new, which="levels").to_numpy()

@@ -44,9 +44,8 @@ def random_model(n_rows, n_features, n_tasks, seed=1):
 
 def shares_of_limit(model, share=0.2):
     """Penalties that mean the same at any size: l1 a share of what makes every coefficient zero, fusion half of l1."""
-    data = model.data
-    yes = (data.signs > 0).astype(float)
-    limit = np.abs(data.X.T @ (yes - yes.mean(axis=0))).max()
+    yes = model.endog.to_numpy()
+    limit = np.abs(model.problem.design.X.T @ (yes - yes.mean(axis=0))).max()
     l1 = float(share * limit)
     return {"l1": l1, "l2": 0.1 * l1, "fusion": 0.5 * l1}
 

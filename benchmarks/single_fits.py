@@ -121,9 +121,9 @@ def _package_row(name, shape, repeats):
 
 
 def _write_problem(folder, model, l1, fusion):
-    data = model.data
-    parts = {"size": np.array([data.n_rows, data.n_features, data.n_tasks]), "X": data.X, "Y": data.signs > 0,
-             "penalties": np.array([l1, fusion])}
+    problem = model.problem
+    parts = {"size": np.array([problem.n_rows, problem.n_features, problem.n_tasks]), "X": problem.design.X,
+             "Y": model.endog.to_numpy(), "penalties": np.array([l1, fusion])}
     for name, values in parts.items():
         values.astype(float).ravel(order="F").tofile(Path(folder) / name)
 
@@ -136,7 +136,7 @@ def _package_fit(name, folder, model, penalty, best, epsilon):
     if done.returncode:
         raise RuntimeError(f"R's package {name} failed: {done.stderr.strip()[-500:]}")
     seconds, *params = np.fromfile(Path(folder) / "found")
-    shape = (1 + model.data.n_features, model.data.n_tasks)
+    shape = (1 + model.problem.n_features, model.problem.n_tasks)
     return max(seconds, 1e-3), suboptimality(model, penalty, np.reshape(params, shape, order="F"), best)
 
 

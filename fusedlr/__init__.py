@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 
 from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
                          OneClassWarning, SeparationWarning)
-from .files import load
-from .grid import Grid
+from .fit import load
 from .inference import BootstrapResults, PredictionResults, RefitResults, StabilityResults
 from .model import FusedLogit
 from .results import FusedLogitResults
 from .tasks import TaskGraph
-from .tuning import CVResults
+from .tuning import CVResults, Grid
 from .version import __version__
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ are numbers, words, flags or arrays of numbers pass through here, once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["array", "finite", "flag", "listed", "named", "number", "path", "result", "rows", "shown", "text",
-           "tolerance", "vector",
-           "whole", "word"]
+__all__ = ["array", "by_name", "check_index", "finite", "flag", "listed", "named", "number", "path",
+           "refuse_duplicates", "result", "rng", "rows", "shown", "text", "tolerance", "vector", "whole", "word"]
 
 
 def flag(name: str, value: Any) -> bool:
@@ -27,7 +27,7 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def word(name: str, value: Any, known: Iterable[str]) -> str:
+def word(name: str, value: Any, known: Iterable[str]) -> Any:
     """One of the known words, in any case."""
     known = list(known)
     if isinstance(value, str) and value.lower() in known:
@@ -93,6 +93,13 @@ def whole(name: str, value: Any, least: int, most: int | None = None, way_out: s
         rule = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {rule}, found {shown(int(value))}{way_out and '; ' + way_out}")
     return int(value)
+
+
+def rng(value: Any) -> Any:
+    """Where randomness comes from: a whole number, a SeedSequence, a Generator, or None for fresh numbers."""
+    if value is None or isinstance(value, (np.random.Generator, np.random.SeedSequence)):
+        return value
+    return whole("rng", value, 0, way_out="a numpy Generator or SeedSequence is another answer, None draws anew")
 
 
 def number(name: str, value: Any, way_out: str = "") -> float:
@@ -256,3 +263,35 @@ def _plain(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_plain, value))
     return value.item() if isinstance(value, np.generic) else value
+
+
+def check_index(index: pd.Index | None, other: pd.Index | None, argument: str, reference: str = "endog") -> None:
+    """Refuse rows of two pandas objects that do not carry the same labels in the same order."""
+    if index is None or other is None or index.equals(other):
+        return
+    if len(index) == len(other) and index.isin(other).all():
+        found = "the same labels in another order"
+        way_out = f"use {argument}.loc[{reference}.index]"
+    else:
+        found = f"{len(other)} and {len(index)} rows" if len(index) != len(other) else "other labels"
+        way_out = f"align them, or hand in {argument}.to_numpy() if the order is right"
+    raise ValueError(f"{argument} must have the index of {reference}, found {found}; {way_out}")
+
+
+def refuse_duplicates(argument: str, names: list) -> None:
+    """Refuse a name that comes twice."""
+    repeated = sorted(str(name) for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise ValueError(f"{argument} must not repeat a name, found {repeated[:4]} more than once; rename or drop")
+
+
+def by_name(argument: str, values: pd.Series | Mapping, names: list) -> dict:
+    """Values by the name of a feature, all of them known."""
+    given = dict(values)
+    if len(given) != len(values):
+        raise ValueError(f"{argument} must not repeat a name")
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"{argument} names features that the model does not have, found {unknown[:4]}; "
+                         f"it has {names[:6]}{' ...' * (len(names) > 6)}")
+    return given

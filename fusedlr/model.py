@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
 
 from . import checks
 from .admm import solve_admm
-from .building import kept_rows, outcome_labels, read_formula, refuse_other_rows, scales, task_graph
-from .described import Described
-from .exact import ACCEPTED, solve_exactly, warn_status
-from .formula import Formula
-from .grid import Grid
-from .inputs import (MISSING, read_endog, read_exog, read_factors, read_offset, read_weights, warn_collinear,
-                     warn_one_class)
-from .core import solve_newton
-from .objective import Data
-from .outcomes import Ordered, Survival, Times, split_surv
-from .problem import Problem
+from .base import Model
+from .inputs import (MISSING, Formula, calling_environment, column, read_exog, read_factors, read_offset, refuse_empty,
+                     warn_collinear, warn_one_class, weighted)
+from .io import registered
+from .outcomes import Binary, Direction, Kind, LabelledRows, Ordered, Outcome, Survival, Times, split_surv
+from .problem import Design, Groups, Labels, Penalty, Problem
 from .results import FusedLogitResults
-from .tuning import CVResults, fit_cv
+from .solver import ACCEPTED, column_scales, solve_exactly, solve_newton, warn_status
+from .spec import Spec
+from .tasks import TaskGraph
+from .tuning import By, CVResults, Grid, PenaltyLimits, Rule, fit_cv, fit_grid, penalty_limits
 
 __all__ = ["FusedLogit"]
 
+Method = Literal["newton", "admm"]
+Missing = Literal["none", "drop", "raise"]
 
-class FusedLogit(Described):
+
+@registered("model")
+class FusedLogit(Model):
     """Logistic regression of several tasks at once, whose neighbours are pulled together.
 
     Minimises, over intercepts and coefficients of all tasks, the negative
@@ -55,10 +57,10 @@ class FusedLogit(Described):
         Multiplies ``l1`` and ``l2`` of a feature; 0 leaves it unpenalized. Features
         that a Series leaves out have the factor 1. ``fusion`` is not touched.
     standardize : bool
-        Divide each feature by its standard deviation (divisor: the sum of the weights of
-        the rows that count) before penalties act, so that a penalty means the same for
-        every feature whatever its unit; results come back on the original scale. With
-        False penalties act on features as they are.
+        Let penalties act on each feature divided by its standard deviation (divisor: the
+        sum of the weights of the rows that count), so that a penalty means the same for
+        every feature whatever its unit. Coefficients are those of the features as they are
+        in any case.
     fuse_intercepts : bool
         Whether ``fusion`` acts on the intercepts too. With False, effects do not depend on
         where a feature has its zero, and tasks may differ in how common yes is; with True
@@ -81,9 +83,9 @@ class FusedLogit(Described):
         The user's own labels of each task.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
-        What each feature was divided by: its standard deviation, or 1.
-    outcome : outcomes.Ordered, outcomes.Survival or None
-        What the tasks are about, where they are steps of one outcome.
+        What penalties see as the unit of each feature: its standard deviation, or 1.
+    outcome : outcomes.Outcome
+        What the tasks are about: plain yes/no tasks, or steps of one outcome.
 
     Notes
     -----
@@ -105,44 +107,69 @@ class FusedLogit(Described):
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
                  penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
-                 missing: str = "none") -> None:
-        drop = checks.word("missing", missing, MISSING) == "drop"
-        outcomes, design = read_endog(endog), read_exog(exog, drop)
-        refuse_other_rows(outcomes, design)
-        self.endog_names, self.labels = outcomes.names, outcomes.labels
-        self.exog_names, self.constant = design.names, design.constant
-        index = design.index if outcomes.index is None else outcomes.index
-        self.standardize = checks.flag("standardize", standardize)
-        Y = outcomes.Y if design.kept is None else np.where(design.kept[:, None], outcomes.Y, np.nan)
-        weights = read_weights(weights, Y, index, outcomes.names)
-        offset = read_offset(offset, Y.shape, index, outcomes.names)
-        self.has_offset, self.n_dropped = offset is not None, design.n_rows - len(design.X)
-        X = design.X
-        Y, weights, offset, self.index = kept_rows(design.kept, Y, weights, offset, index)
-        self.scale = scales(X, weights) if self.standardize else np.ones(X.shape[1])
-        if self.standardize:
-            X /= self.scale  # in place: the model's own copy
-        self.problem = Problem.build(Data.from_arrays(X, Y, weights, offset),
-                                     task_graph(tasks, outcomes.names),
-                                     read_factors(penalty_factors, self.exog_names[1:]),
-                                     checks.flag("fuse_intercepts", fuse_intercepts))
-        self.formula = None
-        self.outcome = None
-        warn_collinear(X, self.exog_names[1:])
-        self.left_out_formula = None
+                 missing: Missing = "none") -> None:
+        self._build(Binary.read(endog), endog, exog, tasks, weights, offset, penalty_factors, standardize,
+                    fuse_intercepts, missing)
+
+    def _build(self, outcome: Outcome, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None,
+               offset: Any = None, penalty_factors: Any = None, standardize: bool = True,
+               fuse_intercepts: bool = False, missing: Missing = "none", formula: Formula | None = None) -> None:
+        """Check and lay out what a user handed in."""
+        found, features = outcome.labels(endog), read_exog(exog, checks.word("missing", missing, MISSING) == "drop")
+        _refuse_other_rows(found, features.n_rows, features.index, "time" if isinstance(endog, Times) else "endog")
+        names, n = list(outcome.tasks), features.n_rows
+        index = features.index if found.index is None else found.index
+        labels = weighted(found.labels, weights, n, index, names)
+        shift = read_offset(offset, n, index, names)
+        if features.kept is not None:
+            kept = np.flatnonzero(features.kept)
+            labels, index = labels.take(kept, n), None if index is None else index[kept]
+            shift = None if shift is None else shift[kept]
+        refuse_empty(labels, names)
+        standardize, factors = checks.flag("standardize", standardize), read_factors(penalty_factors, features.names)
+        scale = _scales(features.X, labels) if standardize else np.ones(features.X.shape[1])
+        self.spec = Spec(outcome, tuple(features.names), formula, features.constant, standardize, shift is not None,
+                         n - len(features.X), np.ones(len(scale)) if factors is None else factors, index)
+        self.problem = Problem(
+            Design(features.X, shift), labels, _task_graph(tasks, outcome), Groups.rows(labels, len(features.X)), scale,
+            Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts)))
+        warn_collinear(features.X, features.names)
 
     # ---- other ways to build it --------------------------------------------------------------------------------------
 
     @classmethod
-    def from_formula(cls, formula: str, data: pd.DataFrame, **kwargs: Any) -> Self:
+    def from_outcome(cls, outcome: Outcome, endog: Any, exog: Any, **kwargs: Any) -> Self:
+        """A model of the tasks of any outcome.
+
+        Parameters
+        ----------
+        outcome : outcomes.Outcome
+        endog : what the outcome lays out as labels
+        exog : array_like, shape (n, d)
+        **kwargs
+            The other arguments of ``FusedLogit``.
+        """
+        checks.result("outcome", outcome, ("kind", "tasks", "labels", "predict"), "an outcome, as in fusedlr.outcomes")
+        model = cls.__new__(cls)
+        model._build(outcome, endog, exog, **kwargs)
+        return model
+
+    @classmethod
+    def from_formula(cls, formula: str, data: pd.DataFrame, levels: Any = None, breaks: Any = None,
+                     kind: Kind = "sequential", direction: Direction = "forward", **kwargs: Any) -> Self:
         """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
 
         Parameters
         ----------
         formula : str
-            In patsy's language. The tasks are fused in the order in which they are
-            written. Each may be any of the kinds of labels ``FusedLogit`` takes.
+            In patsy's language. On the left stand tasks, which are fused in the order in which
+            they are written and may each be any of the kinds of labels ``FusedLogit`` takes; or
+            one ordered outcome, a column with ``levels`` or an ordered categorical of more than
+            two (see ``from_ordered``); or ``Surv(time, event)``, ``Surv(entry, time, event)`` or
+            the same columns as ``time + event`` with ``breaks`` (see ``from_survival``).
         data : pandas.DataFrame
+        levels, kind, direction : as for ``from_ordered``, optional
+        breaks : as for ``from_survival``, optional
         **kwargs
             The other arguments of ``FusedLogit``; ``weights`` and ``offset`` may be names of
             columns of ``data``.
@@ -157,14 +184,20 @@ class FusedLogit(Described):
         always there; ``0 +`` only makes a first factor keep all of its levels, which
         suits penalized fits.
         """
-        parsed, kwargs = read_formula(formula, data, kwargs)
-        model = cls(parsed.endog, parsed.exog, **kwargs)
-        model.formula = parsed.without_data()
-        return model
+        plain = split_surv(formula)
+        if plain is not formula and breaks is None:
+            raise ValueError("breaks is needed with Surv(...): a number of intervals, or their ends")
+        drop = checks.word("missing", kwargs.get("missing", "none"), MISSING) == "drop"
+        parsed = Formula(plain, data, calling_environment(depth=2), drop)
+        named = {name: column(name, kwargs[name], data, "data") for name in ("weights", "offset")
+                 if isinstance(kwargs.get(name), str)}
+        outcome, endog = _left_side(parsed.endog, levels, breaks, kind, direction)
+        exog = parsed.exog
+        return cls.from_outcome(outcome, endog, exog, formula=parsed.without_data(), **{**kwargs, **named})
 
     @classmethod
-    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: str = "sequential",
-                     direction: str = "forward", **kwargs: Any) -> Self:
+    def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: Kind = "sequential",
+                     direction: Direction = "forward", **kwargs: Any) -> Self:
         """A model of one ordered outcome: one task for each step from a level to the next, in a chain.
 
         Parameters
@@ -196,21 +229,7 @@ class FusedLogit(Described):
         proportional odds; ``fusion`` decides how far to go there. ``predict`` takes
         ``which="levels"``, ``"level"`` and ``"rank"`` too, ``fit_cv`` takes ``metric="rps"``.
         """
-        return cls._of(Ordered.read(endog, levels, kind, direction), endog, exog, kwargs)
-
-    @classmethod
-    def from_ordered_formula(cls, formula: str, data: pd.DataFrame, levels: Any = None, kind: str = "sequential",
-                             direction: str = "forward", **kwargs: Any) -> Self:
-        """A model of one ordered outcome from a formula: ``"severity ~ age + C(site)"``.
-
-        The outcome stands on the left; the other arguments are those of ``from_ordered``.
-        """
-        parsed, kwargs = read_formula(formula, data, kwargs)
-        if parsed.endog.shape[1] != 1:
-            raise ValueError(f"formula must have one ordered outcome on its left side, found "
-                             f"{list(parsed.endog.columns)}; use from_formula for several tasks")
-        endog = parsed.endog.iloc[:, 0]
-        return cls._of(Ordered.read(endog, levels, kind, direction), endog, parsed.exog, kwargs, parsed)
+        return cls.from_outcome(Ordered.read(endog, levels, kind, direction), endog, exog, **kwargs)
 
     @classmethod
     def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None, **kwargs: Any) -> Self:
@@ -246,42 +265,23 @@ class FusedLogit(Described):
         ``"median"`` too. Scores: ``outcomes.out_of_fold_scores`` and ``survival_scores``.
         """
         times = Times.read(time, event, entry)
-        return cls._of(Survival.read(times, breaks), times, exog, kwargs)
+        return cls.from_outcome(Survival.read(times, breaks), times, exog, **kwargs)
 
-    @classmethod
-    def from_survival_formula(cls, formula: str, data: pd.DataFrame, breaks: Any, **kwargs: Any) -> Self:
-        """A model of the time to an event from a formula: ``"Surv(time, event) ~ age + C(site)"``.
-
-        On the left stand ``Surv(time, event)``, ``Surv(entry, time, event)``, or two or three
-        columns as ``time + event``. The other arguments are those of ``from_survival``.
-        """
-        parsed, kwargs = read_formula(split_surv(formula), data, kwargs)
-        columns = [parsed.endog.iloc[:, k] for k in range(parsed.endog.shape[1])]
-        if len(columns) not in (2, 3):
-            raise ValueError("formula must have a time and an event on its left side, as in Surv(time, event), found "
-                             f"{list(parsed.endog.columns)}")
-        times = Times.read(*columns[-2:], *columns[:-2])
-        return cls._of(Survival.read(times, breaks), times, parsed.exog, kwargs, parsed)
-
-    @classmethod
-    def _of(cls, outcome: Ordered | Survival, endog: Any, exog: Any, kwargs: dict,
-            parsed: Formula | None = None) -> Self:
-        """A model of the tasks of an outcome."""
-        model = cls(outcome_labels(outcome, endog, exog), exog, **kwargs)
-        model.outcome, model.formula = outcome, None if parsed is None else parsed.without_data()
-        return model
+    def penalty_limits(self) -> PenaltyLimits:
+        """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal."""
+        return penalty_limits(self.with_data())
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, l1: Any, l2: Any, fusion: Any, method: str = "newton", tol: float | None = None,
-            max_iter: int | None = None) -> FusedLogitResults:
+    def fit(self, l1: Any = None, l2: Any = 0.0, fusion: Any = None, method: Method = "newton",
+            tol: float | None = None, max_iter: int | None = None) -> FusedLogitResults:
         """Fit at one set of penalties.
 
         Parameters
         ----------
         l1, l2, fusion : float, array_like of shape (1 + d,), or Series by feature name
             Not negative. In a vector the intercept comes first; its l1 and l2 are 0, and so
-            is its fusion where ``fuse_intercepts=False``.
+            is its fusion where ``fuse_intercepts=False``. ``fit_cv`` chooses them from the data.
         method : "newton" or "admm"
             The fast solver, or the paper's own algorithm (chains and rings only).
         tol : float, optional
@@ -304,16 +304,20 @@ class FusedLogit(Described):
         OneClassWarning
             All observed labels of a task are the same.
         """
-        method = checks.word("method", method, ("newton", "admm"))
+        method = checks.word("method", method, get_args(Method))
         exactly = tol is None and method == "newton"
         wanted, limit = _stopping(1e-6 if tol is None else tol, max_iter)
-        penalty = self.penalty_by_row(l1, l2, fusion)
-        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
+        fusion = 0.0 if fusion is None and len(self.endog_names) == 1 else fusion
+        if l1 is None or fusion is None:
+            absent = " and ".join(name for name, value in {"l1": l1, "fusion": fusion}.items() if value is None)
+            raise TypeError(f"{absent} must be given, 0 for no such penalty; fit_cv() chooses penalties from the data")
+        penalty, problem = self.penalty_by_row(l1, l2, fusion), self.with_data()
+        self._warn_one_class()
         if exactly:
-            wanted, solution = ACCEPTED, solve_exactly(self.problem, penalty, **limit)
+            wanted, solution = ACCEPTED, solve_exactly(problem, penalty, **limit)
         else:
             solve: Any = solve_newton if method == "newton" else solve_admm
-            solution = solve(self.problem, penalty, tol=wanted, **limit)
+            solution = solve(problem, penalty, tol=wanted, **limit)
         warn_status(solution, wanted)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
@@ -334,11 +338,11 @@ class FusedLogit(Described):
         Grid
         """
         tol, limit = _stopping(tol, max_iter)
-        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
-        return Grid(self, l1, l2, fusion, tol=tol, progress=progress, n_jobs=n_jobs, **limit)
+        self._warn_one_class()
+        return fit_grid(self, l1, l2, fusion, tol=tol, progress=progress, n_jobs=n_jobs, **limit)
 
-    def fit_cv(self, folds: Any = 5, rule: str = "min", metric: str = "logloss", seed: int = 0, l1: Any = None,
-               l2: Any = None, fusion: Any = None, by: str = "cv", tol: float = 1e-6, n_jobs: int | None = None,
+    def fit_cv(self, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
+               l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
                progress: bool = True) -> CVResults:
         """Choose the penalties by cross-validation or an information criterion, and fit there.
 
@@ -353,8 +357,8 @@ class FusedLogit(Described):
         metric : "logloss", "error" or "auc"
             What is compared in the rows left out: mean negative log-likelihood, share of wrong
             labels, or area under the ROC curve (mean over tasks); "rps" of an ordered outcome.
-        seed : int
-            Draws the folds; the same seed gives the same folds.
+        rng : int, SeedSequence, Generator or None
+            Draws the folds; the same number gives the same folds, None other ones each time.
         l1, l2, fusion : float or sequence of float, optional
             The grid; chosen to suit the data where left out (see ``tuning.default_penalties``).
         by : "cv", "aic" or "bic"
@@ -375,8 +379,11 @@ class FusedLogit(Described):
         Points with equal scores are told apart as in ``Grid.select``. A fold in which
         a task has lost one of its labels, or all, is fitted and scored like any other.
         """
-        warn_one_class(self.data, self.endog_names, self.labels, self.fuse_intercepts)
-        return fit_cv(self, folds, rule, metric, seed, l1, l2, fusion, by, tol, n_jobs, progress)
+        self._warn_one_class()
+        return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress)
+
+    def _warn_one_class(self) -> None:
+        warn_one_class(self.with_data().labels, self.endog_names, self.labels, self.fuse_intercepts)
 
 
 def _stopping(tol, max_iter):
@@ -385,3 +392,55 @@ def _stopping(tol, max_iter):
     if max_iter is None:
         return tol, {}
     return tol, {"max_iter": checks.whole("max_iter", max_iter, 1, 10**9, way_out="None takes the solver's own limit")}
+
+
+def _left_side(endog: pd.DataFrame, levels: Any, breaks: Any, kind: Kind,
+               direction: Direction) -> tuple[Outcome, Any]:
+    """The outcome that the left side of a formula means, and what it lays out as labels."""
+    columns = [endog.iloc[:, k] for k in range(endog.shape[1])]
+    checks.word("kind", kind, get_args(Kind)), checks.word("direction", direction, get_args(Direction))
+    if breaks is not None:
+        if levels is not None:
+            raise ValueError("levels go with an ordered outcome and breaks with times to an event, found both")
+        if len(columns) not in (2, 3):
+            raise ValueError("formula must have a time and an event on its left side to go with breaks, as in "
+                             f"Surv(time, event), found {list(endog.columns)}")
+        times = Times.read(*columns[-2:], *columns[:-2])
+        return Survival.read(times, breaks), times
+    if levels is None and not (len(columns) == 1 and _is_ordered(columns[0])):
+        return Binary.read(endog), endog
+    if len(columns) != 1:
+        raise ValueError(f"formula must have one ordered outcome on its left side to go with levels, found "
+                         f"{list(endog.columns)}")
+    return Ordered.read(columns[0], levels, kind, direction), columns[0]
+
+
+def _is_ordered(values: pd.Series) -> bool:
+    """Whether a column can mean nothing but one ordered outcome."""
+    return isinstance(values.dtype, pd.CategoricalDtype) and values.cat.ordered and len(values.cat.categories) > 2
+
+
+def _refuse_other_rows(found: LabelledRows, n_rows: int, index: pd.Index | None, name: str) -> None:
+    """Refuse labels and features that are not of the same rows."""
+    if found.n_rows != n_rows:
+        raise ValueError(f"{name} must have one row for each of the {n_rows} rows of exog, found {found.n_rows}")
+    checks.check_index(found.index, index, "exog", name)
+
+
+def _task_graph(tasks: Any, outcome: Outcome) -> TaskGraph:
+    """The graph that a user means by ``tasks``."""
+    if isinstance(tasks, str) and tasks == "chain":
+        return outcome.graph()
+    names = list(outcome.tasks)
+    # Names that are numbers are left out: in an edge they could not be told from positions.
+    graph = TaskGraph.build(tasks, len(names), names if all(isinstance(name, str) for name in names) else None)
+    if graph.names is not None and list(graph.names) != names:
+        raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {names}; "
+                         "names and their order must be the same")
+    return graph
+
+
+def _scales(X: np.ndarray, labels: Labels) -> np.ndarray:
+    """Standard deviation of each column over the rows that count, shape (d,); 1 where a column does not vary."""
+    found = column_scales(X, Groups.rows(labels, len(X)).times)
+    return np.where(found > 0, found, 1.0)

@@ -1,20 +1,282 @@
-"""One problem: data, neighbouring tasks, and how penalties act on each row of the coefficients.
+"""The types that carry the package: what is minimised, and the conventions of all its arrays.
 
-Which intercepts are free of fusion and which features are unpenalized is decided here and
-nowhere else. Solvers, referee, grids, limits, tuning, bootstrap and storage take a ``Problem``.
+A label belongs to a row and a task. Whatever the data look like (a column for each task, one
+label a row, levels, times to an event), labels are flat and compressed by task, as the columns
+of a sparse matrix are.
+
+Shapes, everywhere in this package: n rows, d features, t tasks, m labels. X is (n, d) without a
+column of ones, as the user gave it; anything per label is (m,); anything per coefficient is
+(1 + d, t), intercepts in row 0, in the user's units. A table of rows by tasks is made only
+where somebody asks for one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .objective import Data, Penalty
-from .tasks import TaskGraph
+from .io import STATUS, Array, Nested, Plain, finite, saved
+from .tasks import SAVED_GRAPH, TaskGraph
 
-__all__ = ["Problem"]
+__all__ = ["Design", "Groups", "Labels", "Penalty", "Problem", "Solution"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Observed labels, task by task.
+
+    Attributes
+    ----------
+    start : ndarray of int, shape (t + 1,)
+        Labels of task k are those from ``start[k]`` up to ``start[k + 1]``, their rows rising.
+    row : ndarray of int, shape (m,)
+    sign : ndarray of int8, shape (m,)
+        +1 for yes, -1 for no.
+    weight : ndarray, shape (m,)
+    """
+
+    start: np.ndarray = saved(Array(("1+t",), "i", least=0))
+    row: np.ndarray = saved(Array(("m",), "i", least=0, below="n"))
+    sign: np.ndarray = saved(Array(("m",), "i", among=(-1, 1)))
+    weight: np.ndarray = saved(Array(("m",), least=0))
+
+    @classmethod
+    def wide(cls, Y: Any, weights: Any = None) -> Labels:
+        """Labels of a table.
+
+        Parameters
+        ----------
+        Y : array_like, shape (n, t) or (n,)
+            0, 1, or NaN where the label is not observed.
+        weights : array_like, shape (n,) or (n, t), optional
+            A weight of 0 leaves the label out.
+        """
+        Y = np.asarray(Y, dtype=float)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        weights = np.broadcast_to(_by_row_and_task(1.0 if weights is None else weights), Y.shape)
+        seen = ~np.isnan(Y) & (weights > 0)
+        task, row = np.nonzero(seen.T)
+        start = np.append(0, np.cumsum(np.bincount(task, minlength=Y.shape[1])))
+        return cls(start, row, np.where(Y.T[seen.T] == 1, 1, -1).astype(np.int8), weights.T[seen.T])
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return len(self.row)
+
+    @cached_property
+    def task(self) -> np.ndarray:
+        """Task of each label, shape (m,)."""
+        return np.repeat(np.arange(self.n_tasks), np.diff(self.start))
+
+    @property
+    def parts(self) -> Iterator[slice]:
+        """Where the labels of each task are."""
+        return (slice(first, last) for first, last in zip(self.start, self.start[1:]))
+
+    @property
+    def yes(self) -> np.ndarray:
+        """Which labels are yes, shape (m,)."""
+        return self.sign > 0
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sum over the labels of each task, shape (t,), or (t, ...) of values with more axes."""
+        return np.array([values[part].sum(axis=0) for part in self.parts])
+
+    def by_row(self, values: np.ndarray, n: int) -> np.ndarray:
+        """Sum over the labels of each of n rows, shape (n,)."""
+        return np.bincount(self.row, values, n)
+
+    def table(self, values: np.ndarray, n: int, empty: float = np.nan) -> np.ndarray:
+        """Values in a table of rows by tasks, shape (n, t); ``empty`` where there is no label."""
+        if self.size == n * self.n_tasks:
+            return np.asarray(values).reshape(self.n_tasks, n).T
+        table = np.full((n, self.n_tasks), empty)
+        table[self.row, self.task] = values
+        return table
+
+    def times(self, by_row: np.ndarray) -> Labels:
+        """The same labels with every weight multiplied by a number for its row, shape (n,)."""
+        return replace(self, weight=self.weight * by_row[self.row])
+
+    def some(self, which: np.ndarray) -> Labels:
+        """Some of the labels, ndarray of bool, shape (m,)."""
+        start = np.append(0, np.cumsum(which))[self.start]
+        return Labels(start, self.row[which], self.sign[which], self.weight[which])
+
+    def take(self, rows: np.ndarray, n: int) -> Labels:
+        """Labels of some of n rows, which are counted anew in the order given; a row may come more than once."""
+        by_row = np.argsort(self.row, kind="stable")
+        first = np.append(0, np.cumsum(np.bincount(self.row, minlength=n)))
+        count = (first[1:] - first[:-1])[rows]
+        new = np.repeat(np.arange(len(rows)), count)
+        within = np.arange(len(new)) - np.repeat(np.cumsum(count) - count, count)
+        old = by_row[np.repeat(first[:-1][rows], count) + within]
+        order = np.lexsort((new, self.task[old]))
+        start = np.append(0, np.cumsum(np.bincount(self.task[old], minlength=self.n_tasks)))
+        return Labels(start, new[order], self.sign[old][order], self.weight[old][order])
+
+    def check_loaded(self) -> None:
+        """Refuse what only all of it shows, in a file that somebody else may have written."""
+        if self.start[0] != 0 or self.start[-1] != self.size or (np.diff(self.start) < 0).any():
+            raise ValueError(f"labels.start must rise from 0 to {self.size}")
+        if (np.diff(self.row)[np.diff(self.task) == 0] <= 0).any():
+            raise ValueError("labels.row must rise within every task")
+
+
+@dataclass(frozen=True)
+class Design:
+    """Features of the rows, held once and as given, and what is added to their linear predictor.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, d)
+    offset : ndarray, shape (n, 1) or (n, t), or None
+        It stands here and not with the labels because predictions need it where no label is.
+    """
+
+    X: np.ndarray = saved(Array(("n", "d"), most=1e100))
+    offset: np.ndarray | None = saved(Array(("n", "offsets"), optional=True), default=None)
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    def linear(self, params: np.ndarray, labels: Labels) -> np.ndarray:
+        """Linear predictor of every label, shape (m,)."""
+        if _mostly(labels, self.n_rows):
+            table = self.table(params)
+            return table.T.ravel() if labels.size == table.size else table[labels.row, labels.task]
+        by_task = [self.X[labels.row[part]] @ params[1:, k] + params[0, k] for k, part in enumerate(labels.parts)]
+        return np.concatenate(by_task) + self.shift(labels)
+
+    def table(self, params: np.ndarray) -> np.ndarray:
+        """Linear predictor of every row in every task, shape (n, t)."""
+        table = self.X @ params[1:]
+        table += params[0]
+        if self.offset is not None:
+            table += self.offset
+        return table
+
+    def shift(self, labels: Labels) -> np.ndarray:
+        """Offset of every label, shape (m,)."""
+        if self.offset is None:
+            return np.zeros(labels.size)
+        return self.offset[labels.row, labels.task if self.offset.shape[1] > 1 else 0]
+
+    def gradient(self, values: np.ndarray, labels: Labels) -> np.ndarray:
+        """Columns of [1, X] times values of the labels, summed in each task, shape (1 + d, t)."""
+        if _mostly(labels, self.n_rows):
+            slopes = self.X.T @ labels.table(values, self.n_rows, empty=0.0)
+        else:
+            slopes = np.column_stack([values[part] @ self.X[labels.row[part]] for part in labels.parts])
+        return np.vstack([labels.sums(values), slopes])
+
+    def columns(self, which: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """Columns of [1, X] by their row in params, in all rows or in some, dense, shape (n, p)."""
+        features, everywhere = which[which > 0] - 1, rows is None or len(rows) == self.n_rows
+        chosen = self.X[:, features] if rows is None or everywhere else self.X[np.ix_(rows, features)]
+        design = np.ones((len(chosen), len(which)))
+        design[:, which > 0] = chosen
+        return design
+
+    def take(self, rows: np.ndarray) -> Design:
+        """Some of the rows, in the order given; a row may come more than once."""
+        return Design(self.X[rows], None if self.offset is None else self.offset[rows])
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The sampling unit: which rows belong together, and how often each group counts.
+
+    Attributes
+    ----------
+    code : ndarray of int, shape (n,)
+        Group of each row.
+    times : ndarray, shape (number of groups,)
+        How often each group counts: a row that stands for itself as often as its weight says.
+    word : str
+        What a group is, in words.
+    """
+
+    code: np.ndarray = saved(Array(("n",), "i", least=0, below="groups"))
+    times: np.ndarray = saved(Array(("groups",), least=0))
+    word: str = saved(default="row")
+
+    @classmethod
+    def rows(cls, labels: Labels, n: int) -> Groups:
+        """Every row a group of its own, which counts by the largest weight of its labels."""
+        times = np.zeros(n)
+        np.maximum.at(times, labels.row, labels.weight)
+        return cls(np.arange(n), times)
+
+    @property
+    def size(self) -> float:
+        """How many groups there are, each as often as it counts; the n of BIC."""
+        return float(self.times.sum())
+
+    def sums(self, by_row: np.ndarray) -> np.ndarray:
+        """Sum over the rows of each group, shape (number of groups, ...)."""
+        total = np.zeros((len(self.times), *by_row.shape[1:]))
+        np.add.at(total, self.code, by_row)
+        return total
+
+    def take(self, rows: np.ndarray) -> Groups:
+        """The groups of some of the rows; a row that comes twice is twice in its group, or is two rows."""
+        code = self.code[rows]
+        return Groups(np.arange(len(rows)), self.times[code]) if self.word == "row" else replace(self, code=code)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Penalties, or factors of penalties, of every row of the coefficients, intercept row first.
+
+    Attributes
+    ----------
+    l1, l2, fusion : ndarray, shape (1 + d,)
+        ``l1[0]`` and ``l2[0]`` are 0.
+    """
+
+    l1: np.ndarray = saved(Array(("1+d",), least=0))
+    l2: np.ndarray = saved(Array(("1+d",), least=0))
+    fusion: np.ndarray = saved(Array(("1+d",), least=0))
+
+    @classmethod
+    def factors(cls, n_features: int, penalty_factors: Any = None, scale: Any = None,
+                fuse_intercepts: bool = True) -> Penalty:
+        """What multiplies the three penalties in each row.
+
+        To divide a feature by s and fit is to fit the feature as it is with l1 and fusion
+        multiplied by s and l2 by its square: so features are standardized.
+
+        Parameters
+        ----------
+        n_features : int
+        penalty_factors, scale : array_like, shape (d,), optional
+            1 for every feature where left out.
+        fuse_intercepts : bool
+        """
+        ones = np.ones(n_features)
+        factors = ones if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
+        scale = ones if scale is None else np.asarray(scale, dtype=float)
+        return cls(np.append(0.0, factors * scale), np.append(0.0, factors * scale**2),
+                   np.append(float(fuse_intercepts), scale))
+
+    def times(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
+        """The penalties that these factors make of numbers, or of vectors of shape (1 + d,)."""
+        return Penalty(l1 * self.l1, l2 * self.l2, fusion * self.fusion)
 
 
 @dataclass(frozen=True)
@@ -23,65 +285,111 @@ class Problem:
 
     Attributes
     ----------
-    data : objective.Data
+    design : Design
+    labels : Labels
     tasks : TaskGraph
-    factors : ndarray, shape (1 + d,)
-        Multiplies l1 and l2 of each row of params: 0 for the intercept and for unpenalized features.
-    fusion_factors : ndarray, shape (1 + d,)
-        Multiplies fusion of each row of params: 0 for intercepts that are not fused.
+    groups : Groups
+    scale : ndarray, shape (d,)
+        What penalties see as the unit of each feature: its standard deviation, or 1.
+    factors : Penalty
+        What multiplies the penalties of each row of the coefficients: which intercepts are free
+        of fusion, which features are unpenalized or standardized is decided here and nowhere else.
     """
 
-    data: Data
-    tasks: TaskGraph
-    factors: np.ndarray
-    fusion_factors: np.ndarray
+    design: Design = saved(Nested(Design))
+    labels: Labels = saved(Nested(Labels))
+    tasks: TaskGraph = saved(SAVED_GRAPH)
+    groups: Groups = saved(Nested(Groups))
+    scale: np.ndarray = saved(Array(("d",), least=5e-324))
+    factors: Penalty = saved(Nested(Penalty))
 
     @classmethod
-    def build(cls, data: Data, tasks: TaskGraph, penalty_factors: np.ndarray | None = None,
-              fuse_intercepts: bool = True) -> Problem:
-        """A problem from the words of a user.
+    def wide(cls, X: Any, Y: Any, tasks: TaskGraph | None = None, weights: Any = None, offset: Any = None,
+             factors: Penalty | None = None) -> Problem:
+        """A problem from arrays that were checked before: a table of labels, 0, 1 and NaN, of shape (n, t) or (n,).
 
-        Parameters
-        ----------
-        data : objective.Data
-        tasks : TaskGraph
-        penalty_factors : array_like, shape (d,), optional
-            1 for every feature where left out.
-        fuse_intercepts : bool
+        Weights and offset are of shape (n,) or (n, t). Where left out, tasks form a chain and
+        every factor is 1, the intercepts' fusion too, as in the paper.
         """
-        ones = np.ones(data.n_features)
-        factors = ones if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
-        return cls(data, tasks, np.append(0.0, factors), np.append(float(fuse_intercepts), ones))
+        X, labels = np.ascontiguousarray(X, dtype=float), Labels.wide(Y, weights)
+        return cls(Design(X, None if offset is None else _by_row_and_task(offset)), labels,
+                   TaskGraph.build("chain" if tasks is None else tasks, labels.n_tasks), Groups.rows(labels, len(X)),
+                   np.ones(X.shape[1]), Penalty.factors(X.shape[1]) if factors is None else factors)
+
+    @property
+    def n_rows(self) -> int:
+        return self.design.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.design.n_features
+
+    @property
+    def n_tasks(self) -> int:
+        return self.labels.n_tasks
 
     @property
     def fuse_intercepts(self) -> bool:
         """Whether fusion acts on the intercepts too."""
-        return bool(self.fusion_factors[0])
-
-    @property
-    def penalty_factors(self) -> np.ndarray:
-        """Factors of the features alone, shape (d,)."""
-        return self.factors[1:]
+        return bool(self.factors.fusion[0] > 0)
 
     def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params from numbers, or from vectors of shape (1 + d,)."""
-        penalty = Penalty.from_values(l1, l2, fusion, self.data.n_features, self.penalty_factors)
-        return replace(penalty, fusion=penalty.fusion * self.fusion_factors)
+        return self.factors.times(l1, l2, fusion)
 
-    def centred(self) -> Problem:
-        """The same problem with features around their means, where free intercepts make up for it; else itself.
-
-        Limits of penalties are the same for both, and those of features far from zero are found here.
-        """
-        if self.fuse_intercepts:
-            return self
-        times = self.data.row_weights
-        return replace(self, data=replace(self.data, X=self.data.X - times @ self.data.X / times.sum()))
-
-    def rows(self, rows: np.ndarray) -> Problem:
-        """The same problem on some of the rows, in the order given; a row may come more than once."""
-        return replace(self, data=self.data.rows(rows))
+    def linear(self, params: np.ndarray) -> np.ndarray:
+        """Linear predictor of every label, shape (m,)."""
+        return self.design.linear(params, self.labels)
 
     def reweighted(self, times: np.ndarray) -> Problem:
-        """The same problem with every weight multiplied by a number for its row, shape (n,)."""
-        return replace(self, data=replace(self.data, weights=self.data.weights * times[:, None]))
+        """The same problem with every weight multiplied by a number for its row, shape (n,): folds, draws, halves."""
+        return replace(self, labels=self.labels.times(times))
+
+    def take(self, rows: np.ndarray) -> Problem:
+        """The same problem on some of the rows, in the order given; a row may come more than once."""
+        return replace(self, design=self.design.take(rows), labels=self.labels.take(rows, self.n_rows),
+                       groups=self.groups.take(rows))
+
+    def check_loaded(self) -> None:
+        """Refuse parts of a file that do not belong together."""
+        if self.design.offset is not None and self.design.offset.shape[1] not in (1, self.n_tasks):
+            raise ValueError(f"problem.design.offset must have 1 column or {self.n_tasks}, found "
+                             f"{self.design.offset.shape[1]}")
+        for name in ("l1", "l2"):
+            if getattr(self.factors, name)[0] != 0:
+                raise ValueError(f"problem.factors.{name} must begin with 0, because intercepts are not shrunk")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver hands back.
+
+    Attributes
+    ----------
+    params : ndarray, shape (1 + d, t)
+    objective : float
+    gap : float
+        Relative duality gap by the solver's own account; ``optimality.certify`` is the referee.
+    status : str
+        "optimal", "separated" or "not_converged".
+    iterations : int
+    history : dict of str to ndarray
+        Residuals by iteration, where the solver keeps them.
+    """
+
+    params: np.ndarray = saved(Array(("1+d", "t")))
+    objective: float = saved(Plain(finite()))
+    gap: float = saved()
+    status: str = saved(STATUS)
+    iterations: int = saved()
+    history: dict = field(default_factory=dict)
+
+
+def _mostly(labels: Labels, n: int) -> bool:
+    """Whether at least half of all places of a table of n rows have a label: one matrix product then serves."""
+    return 2 * labels.size >= n * labels.n_tasks
+
+
+def _by_row_and_task(values: Any) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    return array[:, None] if array.ndim == 1 else array

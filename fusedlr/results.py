@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from . import criteria, storage
-from .fitted import Fit
-from .inference import BootstrapResults, RefitResults, StabilityResults, bootstrap, refit, stability
-from .objective import Penalty, Solution
-from .optimality import certify
+from .base import Model
+from .constrained_fit import effective_df
+from .fit import Fit
+from .inference import BootstrapResults, CovType, RefitResults, StabilityResults, bootstrap, refit, stability
+from .io import NAME, SHARE, Nested, Plain, either, finite, listed, names, record, registered, row, saved, word
+from .optimality import Certificate, certify
+from .problem import Penalty, Solution
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
 __all__ = ["FusedLogitResults"]
 
+_PENALTY = either(finite(0), listed(finite(0), "1+d"), record({"by_name": listed(row(NAME, finite(0)))}))
+_SAVED_PENALTIES = Plain(record({"l1": _PENALTY, "l2": _PENALTY, "fusion": _PENALTY}),
+                         lambda given: {name: _packed(value) for name, value in given.items()},
+                         lambda page: {name: _unpacked(value) for name, value in page.items()})
 
+
+@registered("results")
+@dataclass(eq=False, repr=False)
 class FusedLogitResults(Fit):
     """A fitted ``FusedLogit``.
 
-    Parameters
+    Attributes
     ----------
     model : FusedLogit
-    solution : objective.Solution
-        Its params are those of the features divided by the model's ``scale``.
+    solution : Solution
+        What the solver handed back.
     penalties : dict
         l1, l2 and fusion as the user gave them.
     method : str
@@ -40,17 +51,25 @@ class FusedLogitResults(Fit):
     ``bootstrap()`` say how sure one may be.
     """
 
-    def __init__(self, model: Any, solution: Solution, penalties: dict, method: str = "newton",
-                 tol: float = 1e-6) -> None:
-        super().__init__(model, solution.params)
-        self.solution = solution
-        # Copied: what a caller does to an array of penalties later must not change this result.
-        self.penalties = {name: copy(value) for name, value in penalties.items()}
-        self.method = method
-        self.tol = tol
+    model: Model = saved(Nested("model"))
+    solution: Solution = saved(Nested(Solution))
+    penalties: dict = saved(_SAVED_PENALTIES)
+    method: str = saved(Plain(word("newton", "admm")), default="newton")
+    tol: float = saved(Plain(SHARE), default=1e-6)
 
-    kind = "results"
-    kept = ("gap", "df_effective", *Fit.kept)
+    computed = {**Fit.computed, "df_effective": Plain(finite(0))}
+
+    def __post_init__(self) -> None:
+        # What a caller does to an array of penalties later must not change this result.
+        self.penalties = {name: copy(value) for name, value in self.penalties.items()}
+
+    def check_loaded(self) -> None:
+        """Refuse penalties of a file that are not of the model's features."""
+        self.penalty_by_row  # noqa: B018  refuses what it does not know, by name
+
+    @property
+    def _params(self) -> np.ndarray:
+        return self.solution.params
 
     # ---- coefficients -----------------------------------------------------------------------------------------------
 
@@ -67,7 +86,7 @@ class FusedLogitResults(Fit):
         -------
         DataFrame
             ``feature``, ``tasks`` (a tuple of names), ``size`` (number of tasks) and
-            ``value`` on the original scale. Its length is ``df``.
+            ``value``. Its length is ``df``.
         """
         order = np.argsort(self.pattern, axis=None, kind="stable")
         groups = self.pattern.ravel()[order]
@@ -77,7 +96,7 @@ class FusedLogitResults(Fit):
 
     def _group(self, rows, columns):
         model, row = self.model, rows[0]
-        value = self.solution.params[row, columns[0]] / (model.scale[row - 1] if row else 1.0)
+        value = self._params[row, columns[0]]
         return model.exog_names[row], tuple(model.endog_names[k] for k in columns), len(columns), value
 
     # ---- how the solver did -----------------------------------------------------------------------------------------
@@ -102,37 +121,30 @@ class FusedLogitResults(Fit):
         return self.solution.objective
 
     @property
+    def gap(self) -> float:
+        """Relative duality gap by the solver's account: how far the objective may be above its minimum."""
+        return max(float(self.solution.gap), 0.0)  # rounding can make a perfect gap negative
+
+    @property
     def penalty_by_row(self) -> Penalty:
-        """Penalties of every row of params as the solver used them, ``objective.Penalty``."""
+        """Penalties of every row of params as the solver used them, ``problem.Penalty``."""
         return self.model.penalty_by_row(**self.penalties)
 
-    @cached_property
-    def gap(self) -> float:
-        """Relative duality gap, recomputed by the referee, which knows nothing of the solver.
+    def certify(self) -> Certificate:
+        """Ask the referee, which knows nothing of the solver, for a duality gap of its own.
 
-        Of separated data, which have no minimiser to be close to, the solver's own.
+        Returns
+        -------
+        optimality.Certificate
+            Objective, a lower bound on its minimum, their distance absolute and relative, and the
+            distance to the optimality conditions.
         """
-        if self.status == "separated":
-            return float(self.solution.gap)
-        certificate = certify(self.model.problem, self.solution.params, self.penalty_by_row)
-        return max(float(certificate.relative_gap), 0.0)  # rounding can make a perfect gap negative
-
-    # ---- how well the model fits ------------------------------------------------------------------------------------
+        return certify(self.model.with_data(), self._params, self.penalty_by_row)
 
     @cached_property
     def df_effective(self) -> float:
-        """Effective number of values fitted: ``df``, less what the ridge takes away; see ``criteria.effective_df``."""
-        return criteria.effective_df(self.model.problem, self.solution.params, self.penalty_by_row)
-
-    @property
-    def aic(self) -> float:
-        """-2 llf + 2 df_effective."""
-        return criteria.aic(self.llf, self.df_effective)
-
-    @property
-    def bic(self) -> float:
-        """-2 llf + log(n) df_effective, n the number of rows (weights counted): tasks of a row are not independent."""
-        return criteria.bic(self.llf, self.df_effective, self._row_weight)
+        """Effective number of values fitted: ``df``, less what the ridge takes away (``effective_df``)."""
+        return effective_df(self.model.with_data(), self._params, self.penalty_by_row)
 
     # ---- reading it -------------------------------------------------------------------------------------------------
 
@@ -171,7 +183,7 @@ class FusedLogitResults(Fit):
 
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
-    def refit(self, cov_type: str | None = None) -> RefitResults:
+    def refit(self, cov_type: CovType | None = None) -> RefitResults:
         """The same zeros and ties without penalty, with Wald intervals conditional on selection.
 
         Parameters
@@ -186,7 +198,7 @@ class FusedLogitResults(Fit):
         """
         return refit(self, cov_type)
 
-    def bootstrap(self, n: int = 200, seed: int = 0, n_jobs: int | None = None,
+    def bootstrap(self, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
                   progress: bool = True) -> BootstrapResults:
         """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
 
@@ -198,7 +210,7 @@ class FusedLogitResults(Fit):
         ----------
         n : int
             Number of resamples.
-        seed : int
+        rng : int, SeedSequence, Generator or None
             Each resample has its own stream drawn from it, so a larger ``n`` does not change
             the first resamples.
         n_jobs, progress : as for ``FusedLogit.fit_cv``
@@ -207,9 +219,9 @@ class FusedLogitResults(Fit):
         -------
         BootstrapResults
         """
-        return bootstrap(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
+        return bootstrap(self, n, rng, n_jobs=n_jobs, progress=progress)
 
-    def stability(self, n: int = 100, seed: int = 1, n_jobs: int | None = None,
+    def stability(self, n: int = 100, rng: Any = 1, n_jobs: int | None = None,
                   progress: bool = True) -> StabilityResults:
         """Effects and changes that come again in halves of the rows, with a bound on how many of them are false.
 
@@ -223,7 +235,7 @@ class FusedLogitResults(Fit):
         ----------
         n : int
             Number of halves, even.
-        seed : int
+        rng : int, SeedSequence, Generator or None
             Each pair has its own stream drawn from it, so a larger ``n`` does not change the
             first pairs.
         n_jobs, progress : as for ``FusedLogit.fit_cv``
@@ -232,46 +244,25 @@ class FusedLogitResults(Fit):
         -------
         StabilityResults
         """
-        return stability(self, n, seed=seed, n_jobs=n_jobs, progress=progress)
-
-    # ---- keeping it -------------------------------------------------------------------------------------------------
-
-    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
-        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
-        page, arrays = self.model.state(remove_data)
-        solution = self.solution
-        page["solution"] = {"objective": solution.objective, "gap": solution.gap, "status": solution.status,
-                            "iterations": solution.iterations}
-        page["penalties"] = {name: _dismantled(value) for name, value in self.penalties.items()}
-        page.update(method=self.method, tol=self.tol, kept=self._kept_values())
-        return page, {**arrays, "params": solution.params}
-
-    @classmethod
-    def from_state(cls, model: Any, page: dict, arrays: dict) -> FusedLogitResults:
-        """Results from what ``state`` gave, for a model that was made from the same."""
-        solution = Solution(arrays["params"], **page["solution"], history={})
-        penalties = {name: _revived(value) for name, value in page["penalties"].items()}
-        results = cls(model, solution, penalties, page["method"], page["tol"])
-        results._take_kept(page["kept"])
-        return results
+        return stability(self, n, rng, n_jobs=n_jobs, progress=progress)
 
     def __repr__(self):
         penalties = ", ".join(f"{name}={_brief(value)}" for name, value in self.penalties.items())
         return f"<FusedLogitResults: {penalties}; {self.df} distinct values, {self.status}>"
 
 
-def _dismantled(penalty):
+def _packed(penalty):
     """A penalty as JSON has it: a number, a list, or pairs of name and number."""
-    if hasattr(penalty, "keys"):
+    if isinstance(penalty, (pd.Series, Mapping)):
         return {"by_name": [[name, float(penalty[name])] for name in penalty.keys()]}
     return np.asarray(penalty, dtype=float).tolist()
 
 
-def _revived(penalty):
+def _unpacked(penalty):
     if isinstance(penalty, dict):
-        return dict(zip(storage.names([name for name, _ in penalty["by_name"]]), (v for _, v in penalty["by_name"])))
+        return dict(zip(names([name for name, _ in penalty["by_name"]]), (v for _, v in penalty["by_name"])))
     return penalty
 
 
 def _brief(value):
-    return f"{value:g}" if np.ndim(value) == 0 else "by feature"
+    return "by feature" if isinstance(value, Mapping) or np.ndim(value) else f"{value:g}"

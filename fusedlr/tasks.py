@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import checks
+from .io import NONE, WHOLE, Plain, either, finite, listed, named, names, record, row
 
-__all__ = ["TaskGraph"]
+__all__ = ["SAVED_GRAPH", "TaskGraph"]
 
 # More would not fit into memory with their coefficients; far more would take minutes to be refused there.
 MOST_TASKS = 10**6
@@ -177,6 +178,15 @@ class TaskGraph:
     def __repr__(self):
         edges = ", ".join(f"{j}-{k}" if w == 1 else f"{j}-{k}*{w:g}" for (j, k), w in zip(self.edges, self.weights))
         return f"TaskGraph({self.n_tasks} tasks; {edges or 'no edges'})"
+
+
+# A graph in a file: its edges by position.
+SAVED_GRAPH = Plain(
+    record({"n_tasks": WHOLE, "names": either(NONE, named("t", least=1)),
+            "edges": listed(row(WHOLE, WHOLE, finite(0)))}),
+    lambda graph: {"n_tasks": graph.n_tasks, "names": graph.names,
+                   "edges": [[*edge, weight] for edge, weight in zip(graph.edges.tolist(), graph.weights.tolist())]},
+    lambda page: TaskGraph(page["edges"], page["n_tasks"], page["names"] and names(page["names"])))
 
 
 def _checked_names(names):

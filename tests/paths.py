@@ -70,8 +70,8 @@ BASE = setting()
 
 def of_fit(res):
     whole = {name: getattr(res, name)
-             for name in ("llf", "llnull", "deviance", "prsquared", "aic", "bic", "df", "df_model",
-                                                   "objective", "df_resid")}
+             for name in ("llf", "llnull", "deviance", "prsquared", "aic", "bic", "df", "df_model", "objective",
+                          "df_resid")}
     return {"params": res.params, "nobs_per_task": res.nobs_per_task, "positives": res.positives,
             "llf_per_task": res.llf_per_task, "summary_frame": by_place(res.summary_frame()), **whole}
 
@@ -105,7 +105,7 @@ def cv(**choice):
         found = s.cv(**choice)
         columns = [name for name in ("mean", "se", "logloss", "error", "auc", "df", "aic", "bic")
                    if name in found.table]
-        return {"best": found.best, "chosen": found.chosen, "params": found.results.params,
+        return {"best": found.best, "chosen": found.chosen, "params": found.params,
                 **{name: found.table[name] for name in columns}}
 
     return path
@@ -121,7 +121,7 @@ def refit(cov_type):
 
 
 def bootstrap(s):
-    found = s.fit().bootstrap(6, seed=4, progress=False)
+    found = s.fit().bootstrap(6, rng=4, progress=False)
     interval = found.conf_int(0.5)
     spread = pd.DataFrame(np.std(found.samples, axis=0, ddof=1), s.model().exog_names, s.model().endog_names)
     pd.testing.assert_frame_equal(found.bse, spread)
@@ -130,7 +130,7 @@ def bootstrap(s):
 
 
 def stability(s):
-    found = s.fit().stability(6, seed=4, progress=False)
+    found = s.fit().stability(6, rng=4, progress=False)
     mean = pd.DataFrame(found.samples.mean(axis=0), s.model().exog_names, s.model().endog_names)
     stable = found.stable_effects(errors=100.0).pivot(index="feature", columns="task", values="frequency")
     return {"mean": mean, "selected": found.selection_frequency, "changed": found.change_frequency.mean(axis=1),
@@ -157,11 +157,11 @@ def saved_others(s, folder):
         result.save(folder / name)
     refitted, points, choice = (load(folder / name) for name in made)
     return {"bse": refitted.bse.fillna(0.0), "objective": points.table["objective"], "mean": choice.table["mean"],
-            "params": choice.results.params, "select": points.select(**s.held).llf}
+            "params": choice.params, "select": points.select(**s.held).llf}
 
 
 def saved_draws(s, folder):
-    made = {"bootstrap": s.fit().bootstrap(4, seed=4, progress=False), "halves": s.fit().stability(4, progress=False)}
+    made = {"bootstrap": s.fit().bootstrap(4, rng=4, progress=False), "halves": s.fit().stability(4, progress=False)}
     for name, result in made.items():
         result.save(folder / name)
     resamples, halves = (load(folder / name) for name in made)
@@ -220,7 +220,7 @@ def outcome_cv(make, which, metric):
 
 def outcome_bootstrap(make, which):
     def path(s):
-        found = make(s).fit(s.l1, s.l2, s.fusion).bootstrap(6, seed=4, progress=False)
+        found = make(s).fit(s.l1, s.l2, s.fusion).bootstrap(6, rng=4, progress=False)
         return {"bse": found.bse, "selected": found.selection_frequency, "predicted": predicted(found, s, which)}
 
     return path
@@ -240,7 +240,7 @@ def outcome_saved(make, which):
 
 def with_rows(s):
     model = s.model()
-    return of_fit(model.with_rows(np.arange(model.problem.data.n_rows)).fit(s.l1, s.l2, s.fusion))
+    return of_fit(model.with_rows(np.arange(model.problem.n_rows)).fit(s.l1, s.l2, s.fusion))
 
 
 def calibration_plot(s):
@@ -269,7 +269,7 @@ def cv_plot(s):
 
 
 def selection_plot(s):
-    ax = plots.selection_frequencies(s.fit().bootstrap(6, seed=4, progress=False))
+    ax = plots.selection_frequencies(s.fit().bootstrap(6, rng=4, progress=False))
     return {"areas": pd.Series(sorted(np.concatenate([dots.get_sizes() for dots in ax.collections])))}
 
 
@@ -278,17 +278,27 @@ def summary(s):
     return {"cells": pd.Series(sorted({float(cell) for cell in cells if cell.lstrip("-").replace(".", "").isdigit()}))}
 
 
+def paid(fit):
+    """What each penalty of a fit that went to R comes to, from what R was told of it."""
+    from fusedlr.r import from_r
+
+    coefs, by_row, edges = (from_r(fit.rx2(name)) for name in ("coefficients", "penalties", "edges"))
+    steps = coefs[list(edges["from"])].to_numpy() - coefs[list(edges["to"])].to_numpy()
+    return pd.Series({"l1": by_row["l1"] @ coefs.abs().sum(axis=1), "l2": by_row["l2"] @ coefs.pow(2).sum(axis=1),
+                      "fusion": by_row["fusion"] @ (np.abs(steps) @ edges["weight"].to_numpy())})
+
+
 def to_r(s):
     """Whatever goes to R, read back from there."""
     from fusedlr.r import from_r, to_r
 
     fit, points, choice, refitted, resamples = map(to_r, (
         s.fit(), s.model().fit_grid(**s.lists), s.cv(), s.fit().refit(),
-        s.fit().bootstrap(6, seed=4, progress=False)))
+        s.fit().bootstrap(6, rng=4, progress=False)))
     terms, tasks = (list(names) for names in points.rx2("coefficients").dimnames[1:])
     facts = {name: fit.rx2("fit").rx2(name)[0] for name in ("llf", "bic", "df", "objective")}
     return {"coefficients": from_r(fit.rx2("coefficients")), "tasks": from_r(fit.rx2("tasks")),
-            "penalties": from_r(fit.rx2("penalties")).sum(), **facts,
+            "penalties": paid(fit), **facts,
             "grid": pd.DataFrame(np.mean(points.rx2("coefficients"), axis=0), terms, tasks),
             "mean": from_r(choice.rx2("table"))["mean"], "chosen": choice.rx2("chosen")[0],
             "refitted": from_r(refitted.rx2("coefficients")), "bse": from_r(resamples.rx2("errors")),

@@ -4,14 +4,15 @@ import csv
 import io
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 
 from fusedlr import (BootstrapResults, CVResults, FusedLogit, FusedLogitResults, Grid, GridEdgeWarning, RefitResults,
-                     StabilityResults, load)
-from fusedlr.objective import Solution
+                     StabilityResults, load, optimality, plots, results, solver)
+from fusedlr.problem import Problem, Solution
 from tests.summary.test_summary import Cells
 
 RNG = np.random.default_rng(3)
@@ -175,11 +176,21 @@ def test_a_refit_predicts_like_its_own_coefficients(everything):
     np.testing.assert_allclose(refit.fittedvalues, 1 / (1 + np.exp(-linear)), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["bootstrap", "stability", "cv"])
-def test_a_choice_and_a_bootstrap_predict_like_their_fit(everything, kind):
+@pytest.mark.parametrize("kind", ["bootstrap", "stability"])
+def test_resamples_predict_like_their_fit(everything, kind):
     found = everything[kind]
     pd.testing.assert_frame_equal(found.predict(X, "linear"), found.results.predict(X, "linear"))
     pd.testing.assert_frame_equal(found.params, found.results.params)
+
+
+@pytest.mark.parametrize("kind", ["cv", "criterion"])
+def test_a_choice_predicts_like_the_fit_at_its_penalties(everything, kind):
+    found = everything[kind]
+    assert dict(found.table.loc[found.chosen, ["l1", "l2", "fusion"]]) == found.penalties
+    there = found.grid.results(found.chosen)
+    pd.testing.assert_frame_equal(found.predict(X, "linear"), there.predict(X, "linear"))
+    pd.testing.assert_frame_equal(found.params, there.params)
+    np.testing.assert_allclose(found.predict(X), found.model.fit(**found.penalties).predict(X), rtol=1e-7)
 
 
 def test_a_model_with_an_offset_asks_for_that_of_new_rows(with_offset):
@@ -221,7 +232,7 @@ def test_a_loaded_choice_knows_its_folds_and_its_fit(everything, tmp_path):
     back = load(tmp_path / "file")
     np.testing.assert_array_equal(back.folds, cv.folds)
     np.testing.assert_array_equal(back.fold_scores, cv.fold_scores)
-    pd.testing.assert_frame_equal(back.results.params, cv.results.params)
+    pd.testing.assert_frame_equal(back.params, cv.params)
     np.testing.assert_array_equal(back.grid.params, cv.grid.params)
 
 
@@ -297,3 +308,78 @@ def test_the_summary_of_a_choice_marks_what_was_chosen(everything):
 def test_the_classes_are_public():
     assert [cls.kind for cls in (FusedLogitResults, RefitResults, BootstrapResults, StabilityResults, CVResults,
                                      Grid)] == ["results", "refit", "bootstrap", "stability", "cv", "grid"]
+
+
+# ---- a choice is a fit ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["cv", "criterion"])
+def test_a_choice_is_a_fit(everything, kind):
+    cv = everything[kind]
+    fit = cv.grid.results(cv.chosen)
+    assert isinstance(cv, CVResults) and isinstance(cv, FusedLogitResults)
+    for name in ("llf", "aic", "bic", "df", "df_effective", "objective", "gap", "status", "nobs", "penalties", "tol"):
+        assert getattr(cv, name) == getattr(fit, name), name
+    for name in ("params", "coefs", "nonzero", "fused_groups", "fittedvalues", "resid_pearson"):
+        pd.testing.assert_frame_equal(getattr(cv, name), getattr(fit, name))
+    assert cv.certify().relative_gap <= cv.tol
+    pd.testing.assert_frame_equal(cv.effects(), fit.effects())
+
+
+@pytest.mark.parametrize("kind", ["cv", "criterion"])
+def test_a_choice_is_refitted_and_resampled_like_its_fit(everything, kind, tmp_path):
+    cv = everything[kind]
+    fit = cv.grid.results(cv.chosen)
+    pairs = {"refit": (cv.refit(), fit.refit()),
+             "bootstrap": (cv.bootstrap(4, progress=False), fit.bootstrap(4, progress=False)),
+             "stability": (cv.stability(4, progress=False), fit.stability(4, progress=False))}
+    for name, (found, expected) in pairs.items():
+        assert type(found) is type(expected)
+        assert found.summary().as_text() == expected.summary().as_text()
+        found.save(tmp_path / name)
+        back = load(tmp_path / name)
+        assert type(back) is type(found) and back.summary().as_text() == found.summary().as_text()
+    np.testing.assert_array_equal(pairs["bootstrap"][0].samples, pairs["bootstrap"][1].samples)
+    np.testing.assert_array_equal(pairs["stability"][0].samples, pairs["stability"][1].samples)
+
+
+@pytest.mark.parametrize("kind", ["cv", "criterion"])
+def test_a_choice_from_a_file_is_a_fit(everything, kind, tmp_path):
+    cv = everything[kind]
+    cv.save(tmp_path / "file")
+    back = load(tmp_path / "file")
+    assert type(back) is CVResults and str(back) == str(cv)
+    pd.testing.assert_frame_equal(back.params, cv.params)
+    pd.testing.assert_frame_equal(back.refit().bse, cv.refit().bse)
+    pd.testing.assert_frame_equal(back.predict(X), cv.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["cv", "criterion"])
+def test_a_choice_is_drawn_as_a_fit_and_as_a_choice(everything, kind):
+    cv = everything[kind]
+    drawn, expected = (sorted(text.get_text() for text in plots.coef_map(found).texts)
+                       for found in (cv, cv.grid.results(cv.chosen)))
+    assert drawn == expected != []
+    assert cv.plot() is not None
+    plt.close("all")
+
+
+# ---- what printing costs --------------------------------------------------------------------------------------------
+
+def test_printing_a_fit_of_a_thousand_tasks_asks_no_referee_and_no_solver(monkeypatch):
+    """Nor anything else that looks at the rows more often than once: all else is known from the fit."""
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(40, 2))
+    labels = rows[:, [0]] + rng.logistic(size=(40, 1000)) > 0
+    res = FusedLogit(labels, rows).fit(l1=1.0, l2=0.5, fusion=5.0, tol=1e-4)
+    calls = []
+
+    def refuse(name):
+        return lambda *arguments, **options: calls.append(name)
+
+    for module, name in ((results, "certify"), (optimality, "certify"), (solver, "solve_newton"),
+                         (solver, "solve_exactly"), (solver.NewtonSolver, "solve"), (results, "refit")):
+        monkeypatch.setattr(module, name, refuse(name))
+    linear = Problem.linear
+    monkeypatch.setattr(Problem, "linear", lambda *arguments: calls.append("linear") or linear(*arguments))
+    assert str(res) and repr(res) and res.summary().as_text()
+    assert set(calls) <= {"linear"} and len(calls) <= 2

@@ -10,6 +10,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 from fusedlr import FusedLogit
+from tests.wide import Data
 
 RNG = np.random.default_rng(8)
 FRAME = pd.DataFrame({"age": RNG.normal(50, 10, 90), "dose": RNG.uniform(1, 3, 90),
@@ -26,7 +27,7 @@ def fit(formula, data=FRAME, **options):
 def test_tasks_keep_the_order_of_the_left_side():
     res = fit("mid + high + low ~ age + C(site)")
     assert list(res.params.columns) == ["mid", "high", "low"]
-    assert res.params.index[0] == "Intercept"
+    assert res.params.index[0] == "const"
     assert set(res.params.index[1:]) == {"C(site)[T.b]", "C(site)[T.c]", "age"}
 
 
@@ -41,7 +42,7 @@ def test_without_penalty_it_is_statsmodels_logit():
     res = FusedLogit.from_formula("low ~ dose + C(site)", FRAME).fit(0, 0, 0, tol=1e-12)
     peer = smf.logit("low ~ dose + C(site)", FRAME).fit(disp=0)
     np.testing.assert_allclose(res.params["low"], peer.params, atol=1e-5)
-    assert list(res.params.index) == list(peer.params.index)
+    assert list(res.params.index) == ["const", *peer.params.index[1:]]
 
 
 def test_names_of_the_caller_are_known():
@@ -104,14 +105,14 @@ def test_copies_still_read_formulas(formula):
 
 def test_a_formula_remembers_levels_not_rows():
     many = pd.concat([FRAME] * 20, ignore_index=True)
-    sample = FusedLogit.from_formula("low ~ age + C(site) + C(year)", many).formula.sample
+    sample = FusedLogit.from_formula("low ~ age + C(site) + C(year)", many).spec.formula.sample
     assert list(sample.columns) == ["age", "site", "year"] and len(sample) <= 5
 
 
 def test_options_reach_the_model():
     model = FusedLogit.from_formula("low + mid ~ age + site", FRAME, weights=FRAME["dose"], standardize=True,
                                     penalty_factors={"age": 0})
-    np.testing.assert_array_equal(model.data.weights[:, 1], FRAME["dose"])
+    np.testing.assert_array_equal(Data.of(model).weights[:, 1], FRAME["dose"])
     assert model.penalty_factors.tolist() == [1, 1, 0]
     with pytest.raises(TypeError, match="wieghts"):
         FusedLogit.from_formula("low ~ age", FRAME, wieghts=1)

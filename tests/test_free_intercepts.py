@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from fusedlr import FusedLogit, OneClassWarning, SeparationWarning, load, storage
+from fusedlr import FusedLogit, OneClassWarning, SeparationWarning, load
 from fusedlr.optimality import certify
+from tests.wide import Data
 
 # Grids of a few points, whose ends are chosen often.
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
@@ -62,17 +63,17 @@ def test_the_refit_has_the_errors_of_that_logit(model, X, Y):
 
 def test_everything_shrunk_to_zero_leaves_the_share_of_yes_in_each_task(model, Y):
     res = model.fit(MUCH, 0.0, MUCH, tol=1e-10)
-    assert not res.coefs.any()
+    assert not res.coefs.any(axis=None)
     np.testing.assert_allclose(res.predict().iloc[0], Y.mean(), rtol=1e-5)
 
 
 def test_the_fit_is_optimal_for_the_referee(model):
     res = model.fit(2.0, 0.5, 4.0, tol=1e-9)
     penalty = res.penalty_by_row
-    assert penalty.fusion.tolist() == [0, 4, 4, 4]
+    assert penalty.fusion.tolist() == [0, *(4 * model.scale)]
     certificate = certify(model.problem, res.solution.params, penalty)
     assert certificate.kind == "gap" and certificate.relative_gap < 1e-9
-    assert res.gap < 1e-9
+    assert res.gap < 1e-9 and res.certify() == certificate
 
 
 @pytest.mark.parametrize("change", ["base rates", "centre"])
@@ -123,18 +124,19 @@ def test_a_grid_has_the_fits_of_its_points(model):
     for i in range(len(grid)):
         penalties = grid.table.loc[i, ["l1", "l2", "fusion"]].to_dict()
         np.testing.assert_allclose(grid.params[i], model.fit(**penalties, tol=1e-10).params, atol=1e-4)
-        assert grid.results(i).gap < 1e-9
+        assert grid.results(i).certify().relative_gap < 1e-9
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_cross_validation_scores_fits_with_free_intercepts(model, n_jobs):
-    cv = model.fit_cv(**POINTS, folds=3, seed=1, tol=1e-9, n_jobs=n_jobs)
+    cv = model.fit_cv(**POINTS, folds=3, rng=1, tol=1e-9, n_jobs=n_jobs)
     for fold in range(3):
         res = model.with_rows(cv.folds != fold).fit(6.0, 0.1, 30.0, tol=1e-9)
         held = model.with_rows(cv.folds == fold)
-        losses = np.logaddexp(0, -held.data.signs * res.predict(held.exog, which="linear").to_numpy())
-        assert cv.fold_scores[fold, 1] == pytest.approx(np.average(losses, weights=held.data.weights), rel=1e-5)
-    assert cv.results.penalty_by_row.fusion[0] == 0 and cv.results.gap < 1e-8
+        table = Data.of(held)
+        losses = np.logaddexp(0, -table.signs * res.predict(held.exog, which="linear").to_numpy())
+        assert cv.fold_scores[fold, 1] == pytest.approx(np.average(losses, weights=table.weights), rel=1e-5)
+    assert cv.penalty_by_row.fusion[0] == 0 and cv.certify().relative_gap < 1e-8
 
 
 def test_the_limits_of_the_model_are_those_of_free_intercepts(model, X, Y):
@@ -150,7 +152,7 @@ def test_the_default_grid_ends_at_that_limit(model):
 
 
 def test_the_bootstrap_leaves_intercepts_free(model):
-    found = model.fit(2.0, 0.5, MUCH).bootstrap(4, seed=1)
+    found = model.fit(2.0, 0.5, MUCH).bootstrap(4, rng=1)
     assert (found.fusion_frequency.loc["const"] == 0).all()
     assert (found.fusion_frequency.loc[FEATURES] == 1).all(axis=None)
     rows = np.random.default_rng(np.random.SeedSequence(1).spawn(1)[0]).integers(150, size=150)
@@ -172,15 +174,13 @@ def test_a_file_remembers_that_intercepts_are_free(model, tmp_path):
     res.save(tmp_path / "fit")
     back = load(tmp_path / "fit")
     assert back.model.fuse_intercepts is False
-    assert back.penalty_by_row.fusion.tolist() == [0, 4, 4, 4]
+    assert back.penalty_by_row.fusion.tolist() == [0, *(4 * model.scale)]
     assert str(back.summary()) == str(res.summary())
     assert back.model.fit(2.0, 0.5, 4.0).params.equals(res.params)
 
 
-def test_a_file_that_does_not_say_has_fused_intercepts(X, Y, tmp_path):
-    page, arrays = FusedLogit(Y, X).fit(2.0, 0.5, 4.0).state()
-    del page["fuse_intercepts"]
-    storage.write(tmp_path / "fit", "results", page, arrays)
+def test_a_file_remembers_that_intercepts_are_fused(X, Y, tmp_path):
+    FusedLogit(Y, X, fuse_intercepts=True).fit(2.0, 0.5, 4.0).save(tmp_path / "fit")
     assert load(tmp_path / "fit").model.fuse_intercepts is True
 
 

@@ -17,16 +17,14 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 # Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no
 # circle forms.
 FLOORS = (
-    {"checks", "exceptions", "fields", "parallel", "tasks", "version"},
-    {"inputs", "objective", "formula", "layouts", "storage"},
-    {"problem", "reporting"},
-    {"admm", "criteria", "likelihood", "core", "optimality", "outcomes", "pattern", "scoring"},
-    {"building", "described", "exact", "fitted", "inference", "limits", "plots", "summary"},
+    {"checks", "core", "exceptions", "io", "parallel", "tasks", "version"},
+    {"objective", "problem"},
+    {"admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "solver"},
+    {"base", "fit", "spec"},
+    {"inference", "plots", "summary"},
     {"results"},
-    {"grid"},
     {"tuning"},
     {"model"},
-    {"files"},
     {"r"},
 )
 
@@ -48,10 +46,17 @@ def room_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+def for_types_only(tree):
+    """Imports that only a type checker follows."""
+    return {inner for node in ast.walk(tree) if isinstance(node, ast.If)
+            and getattr(node.test, "id", None) == "TYPE_CHECKING" for inner in ast.walk(node)}
+
+
 def imports(path):
-    """Lines and full names of all that a file imports, wherever in the file the import stands."""
-    here = path.relative_to(ROOT).parent.parts
-    for node in ast.walk(tree_of(path)):
+    """Lines and full names of all that a file imports when it runs, wherever in the file the import stands."""
+    here, tree = path.relative_to(ROOT).parent.parts, tree_of(path)
+    skipped = for_types_only(tree)
+    for node in (node for node in ast.walk(tree) if node not in skipped):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -124,8 +129,48 @@ def test_referee_knows_no_solver_and_no_solver_knows_the_referee():
     for path in MODULES:
         if room_of(path) == "optimality":
             assert rooms_imported(path) <= {"objective", "problem", "tasks"}, name_of(path)
-        if room_of(path) in ("core", "admm", "grid"):
+        if room_of(path) in ("core", "admm", "solver", "tuning"):
             assert "optimality" not in rooms_imported(path), name_of(path)
+
+
+# Who may look into which of the types that carry the package; everybody else asks their methods.
+INSIDE = {
+    ("groups", "code"): {"problem", "resampling"},
+    ("groups", "times"): {"problem", "resampling", "constrained_fit"},
+    ("outcome", "kind"): {"outcomes"},
+    ("outcome", "breaks"): {"outcomes"},
+    ("outcome", "levels"): {"outcomes"},
+}
+
+
+def looks_inside(path):
+    """Lines on which a file reads a field that others must not read."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute):
+            holder = getattr(node.value, "attr", None) or getattr(node.value, "id", None)
+            if room_of(path) not in INSIDE.get((holder, node.attr), {room_of(path)}):
+                yield f"{name_of(path)}:{node.lineno} reads {holder}.{node.attr}"
+
+
+def test_only_their_keepers_look_inside_the_types():
+    assert [line for path in MODULES for line in looks_inside(path)] == []
+
+
+def about_outcomes(call):
+    """Whether a call asks an outcome what it is, instead of asking it to do something."""
+    words = {getattr(node, "attr", None) or getattr(node, "id", None) for node in ast.walk(call)}
+    return name_called(call) in ("isinstance", "hasattr", "getattr") and words & {"outcome", "outcomes", "Ordered",
+                                                                                  "Survival", "Binary"}
+
+
+def test_nobody_but_outcomes_asks_what_an_outcome_is():
+    outside = [path for path in MODULES if room_of(path) != "outcomes"]
+    asked = [f"{name_of(path)}:{call.lineno}" for path in outside for call in calls_in(tree_of(path))
+             if about_outcomes(call)]
+    compared = [f"{name_of(path)}:{node.lineno}" for path in outside for node in ast.walk(tree_of(path))
+                if isinstance(node, ast.Compare)
+                and "outcome" in (getattr(node.left, "attr", ""), getattr(node.left, "id", ""))]
+    assert asked + compared == []
 
 
 def test_heavy_packages_stay_in_their_homes():

@@ -192,6 +192,7 @@ def test_a_weight_is_a_number_of_rows_without_an_offset_too():
 
 def test_the_largest_of_a_summary_are_those_of_the_largest_coefficient():
     res = BASE.fit()
-    res.solution.params[1:] = [[3.0, 0.0, 0.0], [1.5, 1.5, 1.5], [0.1, 0.1, 0.1], [0.0, 0.0, 0.0]]
+    wanted = np.array([[3.0, 0.0, 0.0], [1.5, 1.5, 1.5], [0.1, 0.1, 0.1], [0.0, 0.0, 0.0]])
+    res.solution.params[1:] = wanted / res.model.scale[:, None]
     text = str(res.summary(max_rows=1))
     assert "age" in text and "dose" not in text

@@ -9,6 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from fusedlr import ConvergenceWarning, FusedLogit, OneClassWarning, SeparationWarning, TaskGraph
+from tests.wide import Data
 
 TASKS = ["low", "mid", "high"]
 FEATURES = ["age", "dose", "weight", "noise"]
@@ -57,14 +58,14 @@ def test_a_missing_label_of_any_kind_is_not_observed(X, Y, missing, words):
     labels = worded(Y, *words).astype(object)
     labels.iloc[3, 1] = missing
     model = FusedLogit(labels, X)
-    assert model.data.weights[3].tolist() == [1, 0, 1]
+    assert Data.of(model).weights[3].tolist() == [1, 0, 1]
     assert np.isnan(model.endog.iloc[3, 1])
     assert model.labels == [words] * 3
 
 
 def test_a_nan_among_words_in_a_list_is_not_a_word(X):
     model = FusedLogit([["no", np.nan], *[["yes", "no"], ["no", "yes"]] * 20], X.iloc[:41].to_numpy())
-    assert model.data.weights[0].tolist() == [1, 0]
+    assert Data.of(model).weights[0].tolist() == [1, 0]
 
 
 def test_a_word_in_one_task_is_read_by_the_words_of_the_others(X, Y):
@@ -95,9 +96,29 @@ def test_names_in_are_names_out(X, Y):
 def test_a_column_of_ones_is_the_intercept(X, Y, prepend):
     res, with_ones = fit(Y, X), fit(Y, sm.add_constant(X, prepend=prepend))
     assert with_ones.params.equals(res.params)
-    named = fit(Y, X.assign(Intercept=1.0))
-    assert named.params.index[0] == "Intercept"
-    np.testing.assert_array_equal(named.params, res.params)
+    assert fit(Y, X.assign(Intercept=1.0)).params.equals(res.params)
+
+
+def test_the_intercept_has_one_name_whatever_the_door(X, Y):
+    levels, frame = pd.Series(np.arange(80) % 3), X.join(Y)
+    times = {"time": pd.Series(1.0 + np.arange(80) % 3), "event": pd.Series(1.0, range(80))}
+    doors = {
+        "a frame": FusedLogit(Y, X),
+        "an array": FusedLogit(Y.to_numpy(), X.to_numpy()),
+        "ones called const": FusedLogit(Y, sm.add_constant(X)),
+        "ones called Intercept": FusedLogit(Y, X.assign(Intercept=1.0)),
+        "ones in an array": FusedLogit(Y, np.insert(X.to_numpy(), 2, 1.0, axis=1)),
+        "a formula": FusedLogit.from_formula("low + mid ~ age", frame),
+        "a formula without intercept": FusedLogit.from_formula("low + mid ~ 0 + age", frame),
+        "levels": FusedLogit.from_ordered(levels, X),
+        "a formula of levels": FusedLogit.from_formula("level ~ age", X.assign(level=levels), levels=[0, 1, 2]),
+        "times": FusedLogit.from_survival(**times, exog=X, breaks=[1.0, 2.0]),
+        "a formula of times": FusedLogit.from_formula("Surv(time, event) ~ age", X.assign(**times), breaks=[1.0, 2.0]),
+    }
+    assert {door: model.exog_names[0] for door, model in doors.items()} == dict.fromkeys(doors, "const")
+    fits = {door: model.fit(1.0, 0.1, 1.0) for door, model in doors.items()}
+    assert {door: res.params.index[0] for door, res in fits.items()} == dict.fromkeys(doors, "const")
+    assert {door: res.refit().params.index[0] for door, res in fits.items()} == dict.fromkeys(doors, "const")
 
 
 def test_the_users_data_are_left_alone(X, Y):
@@ -180,7 +201,13 @@ def test_penalties_go_by_number_by_vector_and_by_name(X, Y):
 def test_penalty_factors_go_by_name(X, Y):
     model = FusedLogit(Y, X, penalty_factors=pd.Series({"dose": 0.0, "noise": 3.0}))
     assert model.penalty_factors.tolist() == [1, 0, 1, 3]
-    assert model.penalty_by_row(2.0, 1.0, 5.0).l1.tolist() == [0, 2, 0, 2, 6]
+    penalty = model.penalty_by_row(2.0, 1.0, 5.0)
+    np.testing.assert_allclose(penalty.l1[1:] / model.scale, [2, 0, 2, 6])
+    np.testing.assert_allclose(penalty.l2[1:] / model.scale**2, [1, 0, 1, 3])
+    np.testing.assert_allclose(penalty.fusion[1:] / model.scale, 5)
+    assert (penalty.l1[0], penalty.l2[0], penalty.fusion[0]) == (0, 0, 0)
+    plain = FusedLogit(Y, X, penalty_factors=pd.Series({"dose": 0.0, "noise": 3.0}), standardize=False)
+    assert plain.penalty_by_row(2.0, 1.0, 5.0).l1.tolist() == [0, 2, 0, 2, 6]
 
 
 @pytest.mark.parametrize("options", [{"weights": 2.0}, {"offset": 0.3}], ids=str)
@@ -188,7 +215,7 @@ def test_weights_and_offsets_go_by_task_name(X, Y, options):
     (name, value), = options.items()
     frame = pd.DataFrame(0.1, Y.index, TASKS).assign(high=value)
     one, other = FusedLogit(Y, X, **{name: frame}), FusedLogit(Y, X, **{name: frame[TASKS[::-1]]})
-    np.testing.assert_array_equal(getattr(one.data, name), getattr(other.data, name))
+    np.testing.assert_array_equal(getattr(Data.of(one), name), getattr(Data.of(other), name))
 
 
 def test_both_solvers_find_the_same_fit(X, Y):
@@ -216,11 +243,12 @@ def test_some_rows_make_the_same_model(X, Y):
     model = FusedLogit(Y, X, standardize=True, offset=np.linspace(0, 1, 80))
     rows = np.array([5, 5, 17, 3])
     part = model.with_rows(rows)
-    np.testing.assert_array_equal(part.data.X, model.data.X[rows])
-    np.testing.assert_array_equal(part.data.offset, model.data.offset[rows])
+    whole, some = Data.of(model), Data.of(part)
+    for name in ("X", "signs", "weights", "offset"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[rows])
     assert list(part.index) == rows.tolist() and part.exog_names == model.exog_names
     np.testing.assert_array_equal(part.scale, model.scale)
-    assert model.with_rows(np.arange(80) < 10).data.n_rows == 10
+    assert model.with_rows(np.arange(80) < 10).problem.n_rows == 10
 
 
 def test_models_can_be_pickled_and_copied(X, Y):
@@ -261,9 +289,9 @@ def test_a_task_of_one_class_is_named(X, Y):
 def test_held_out_rows_are_read_in_the_models_coding(X, Y):
     model = FusedLogit(worded(Y, "no", "yes"), X, standardize=True)
     others = pd.DataFrame({"high": ["yes", None], "low": ["yes", "yes"], "mid": ["no", "yes"]})
-    features, labels, _ = model.held_out(others, X.iloc[:2, ::-1])
-    np.testing.assert_array_equal(features, X.iloc[:2])
-    np.testing.assert_array_equal(labels, [[1, 0, 1], [1, 1, np.nan]])
+    held = model.held_out(others, X.iloc[:2, ::-1])
+    np.testing.assert_array_equal(held.design.X, X.iloc[:2])
+    np.testing.assert_array_equal(held.labels.table(held.labels.yes, 2), [[1, 0, 1], [1, 1, np.nan]])
 
 
 def test_held_out_labels_must_be_those_of_the_fit(X, Y):
@@ -285,8 +313,10 @@ def test_arrays_of_the_caller_stay_as_they_were_and_are_not_shared():
     model = FusedLogit(Y, X, weights=given[2], offset=given[3], penalty_factors=given[4], standardize=True)
     for array, kept in zip(given, copies):
         np.testing.assert_array_equal(array, kept)
-    data = FusedLogit(Y, X, weights=given[2], offset=given[3], standardize=False).data
-    for array in (data.X, data.signs, data.weights, data.offset, model.problem.factors):
+    held = FusedLogit(Y, X, weights=given[2], offset=given[3], penalty_factors=given[4], standardize=False).problem
+    arrays = (held.design.X, held.design.offset, held.labels.sign, held.labels.weight, held.factors.l1, held.factors.l2,
+              model.problem.design.X, model.problem.design.offset, model.penalty_factors)
+    for array in arrays:
         assert not any(np.shares_memory(array, mine) for mine in given)
 
 
@@ -295,6 +325,31 @@ def test_a_result_does_not_follow_what_happens_to_the_penalties_it_was_given():
     X = rng.normal(size=(40, 3))
     l1 = np.array([0.0, 1.0, 1.0, 1.0])
     res = FusedLogit((X[:, :2] > rng.normal(size=(40, 2))).astype(float), X).fit(l1, 0.1, 1.0)
-    gap, l1[1:] = res.gap, 100.0
-    del res.__dict__["gap"]
-    assert res.gap == gap
+    before, l1[1:] = res.certify(), 100.0
+    after = res.certify()
+    assert (after.objective, after.relative_gap) == (before.objective, before.relative_gap)
+    assert after.objective == pytest.approx(res.objective, rel=1e-12)
+
+
+# ---- penalties that are left out ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("given, absent", [({}, "l1 and fusion"), ({"l1": 1.0}, "fusion"), ({"fusion": 1.0}, "l1"),
+                                           ({"l2": 1.0}, "l1 and fusion")], ids=str)
+def test_a_fit_without_penalties_says_who_chooses_them(X, Y, given, absent):
+    with pytest.raises(TypeError, match=rf"^{absent} must be given, 0 for no such penalty; fit_cv\(\) chooses"):
+        FusedLogit(Y, X).fit(**given)
+
+
+def test_l2_is_zero_where_left_out(X, Y):
+    model = FusedLogit(Y, X)
+    short, long = model.fit(l1=1.0, fusion=2.0), model.fit(l1=1.0, l2=0.0, fusion=2.0)
+    pd.testing.assert_frame_equal(short.params, long.params)
+    assert short.penalties == long.penalties == {"l1": 1.0, "l2": 0.0, "fusion": 2.0}
+    assert not short.penalty_by_row.l2.any()
+
+
+def test_one_task_has_nothing_to_fuse(X, Y):
+    model = FusedLogit(Y["low"], X)
+    assert model.fit(l1=1.0).penalties == {"l1": 1.0, "l2": 0.0, "fusion": 0.0}
+    with pytest.raises(TypeError, match=r"l1 must be given.*fit_cv\(\)"):
+        model.fit()

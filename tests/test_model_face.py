@@ -10,7 +10,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.optimize import approx_fprime
 
-from fusedlr import FusedLogit, FusedLogitResults, Grid, load, parallel
+from fusedlr import FusedLogit, FusedLogitResults, load, parallel, tuning
 
 RNG = np.random.default_rng(8)
 X = pd.DataFrame(RNG.normal(size=(90, 3)) * [1.0, 50.0, 0.1], columns=["age", "income", "dose"])
@@ -145,7 +145,8 @@ def test_a_formula_still_sees_the_names_around_its_call():
 # ---- progress -------------------------------------------------------------------------------------------------------
 
 def test_progress_is_on_everywhere():
-    calls = (FusedLogit.fit_grid, FusedLogit.fit_cv, FusedLogitResults.bootstrap, Grid)
+    calls = (FusedLogit.fit_grid, FusedLogit.fit_cv, FusedLogitResults.bootstrap, FusedLogitResults.stability,
+             tuning.fit_grid, tuning.fit_cv)
     assert {inspect.signature(call).parameters["progress"].default for call in calls} == {True}
 
 

@@ -159,7 +159,7 @@ def bootstrapped(queue=None):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))
     res = FusedLogit(X[:, [0]] + rng.logistic(size=(60, 3)) > 0, X).fit(1.0, 0.1, 1.0)
-    samples = res.bootstrap(6, seed=1, n_jobs=2, progress=False).samples
+    samples = res.bootstrap(6, rng=1, n_jobs=2, progress=False).samples
     return samples if queue is None else queue.put(samples)
 
 
@@ -195,9 +195,9 @@ def data(seed):
 USES = {
     "fit": lambda model, k: model.fit(1.0 + k, 0.1, 2.0).params,
     "grid": lambda model, k: model.fit_grid([1.0, 2.0 + k], [0.1], [0.5, 1.0]).table,
-    "cv": lambda model, k: model.fit_cv(folds=3, seed=k, l1=[1.0, 2.0], l2=[0.1], fusion=[1.0], n_jobs=2).table,
+    "cv": lambda model, k: model.fit_cv(folds=3, rng=k, l1=[1.0, 2.0], l2=[0.1], fusion=[1.0], n_jobs=2).table,
     "refit": lambda model, k: model.fit(1.0 + k, 0.1, 2.0).refit().bse,
-    "bootstrap": lambda model, k: model.fit(1.0, 0.1, 2.0).bootstrap(4, seed=k, n_jobs=2, progress=False).bse,
+    "bootstrap": lambda model, k: model.fit(1.0, 0.1, 2.0).bootstrap(4, rng=k, n_jobs=2, progress=False).bse,
 }
 
 

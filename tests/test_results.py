@@ -9,8 +9,9 @@ import pytest
 from scipy.special import expit
 
 from fusedlr import FusedLogit, FusedLogitResults, TaskGraph
-from fusedlr.objective import Solution, objective
-from fusedlr.pattern import pattern_of
+from fusedlr.constrained_fit import pattern_of
+from fusedlr.problem import Solution
+from tests.wide import Data, objective
 
 FEATURES = ["age", "dose", "noise"]
 TASKS = ["low", "mid", "high", "top"]
@@ -92,9 +93,10 @@ def test_the_long_table_says_who_shares_a_value():
 
 
 def test_objective_gap_and_penalties_belong_together(model, res):
-    value = objective(model.data, res.solution.params, res.penalty_by_row, model.tasks)
+    value = objective(Data.of(model), res.solution.params, res.penalty_by_row, model.tasks)
     assert res.objective == pytest.approx(value, rel=1e-9)
     assert 0 <= res.gap <= res.tol and res.converged and res.status == "optimal"
+    assert res.certify().relative_gap <= res.tol
 
 
 def test_statistics_are_sums_over_tasks(res):
@@ -182,7 +184,7 @@ def test_data_can_be_let_go():
     res.remove_data()
     assert len(pickle.dumps(res)) < size / 4
     assert str(res.summary()) == text and res.predict(wide).equals(before)
-    assert model.data.n_rows == 90
+    assert model.problem.n_rows == 90
     with pytest.raises(ValueError, match="data of this model were removed"):
         res.predict()
 

@@ -68,7 +68,7 @@ def test_formulas_and_the_whole_numbers_of_r_are_understood():
         d <- cbind(x, u = y[, 1] * 1, v = y[, 2] * 1)
         model <- fusedlr$FusedLogit$from_formula("u + v ~ a + b", d)
         cat(dim(model$fit(l1 = 1, l2 = 0, fusion = 1)$params), "\\n")
-        cv <- model$fit_cv(folds = 3, seed = 1, l1 = c(1, 2), l2 = 0, fusion = c(0, 1), progress = FALSE)
+        cv <- model$fit_cv(folds = 3, rng = 1, l1 = c(1, 2), l2 = 0, fusion = c(0, 1), progress = FALSE)
         cat(length(unique(cv$folds)), "\\n")
         edges <- fusedlr$FusedLogit(y * 1, x, tasks = list(c(0, 1), c(1, 2)))
         cat(nrow(edges$tasks$edges), "\\n")

@@ -3,11 +3,18 @@
 import importlib
 import inspect
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 import fusedlr
+from fusedlr import FusedLogit, FusedLogitResults, StabilityResults
+from fusedlr.inference import CovType
+from fusedlr.model import Method, Missing
+from fusedlr.outcomes import Direction, Kind
+from fusedlr.tuning import By, Rule
 from tests.processes import said
 
 ROOT = Path(__file__).parents[1]
@@ -43,6 +50,69 @@ def test_everything_public_is_annotated(module):
 
 def test_the_package_says_that_it_is_annotated():
     assert (Path(fusedlr.__file__).parent / "py.typed").is_file()
+
+
+OURS = {"model", "results", "result", "fit", "fitted", "cv", "grid", "refit", "bootstrap", "stability", "problem",
+        "penalty", "labels", "design", "spec", "outcome", "solution"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_the_package_made_itself_has_a_type_of_its_own(module):
+    """Any is for what users hand in: a model or a result that goes from call to call is said to be one."""
+    vague = {name: [argument for argument, kind in function.__annotations__.items()
+                    if argument in OURS and kind in ("Any", Any)]
+             for name, function in functions(importlib.import_module(module))}
+    assert {name: arguments for name, arguments in vague.items() if arguments} == ARBITRARY.get(module, {})
+
+
+# Names of lines in a figure are a user's; files know no type of the package.
+ARBITRARY = {"fusedlr.plots": {"survival_curves": ["labels"]}, "fusedlr.io": {"save": ["result"]}}
+
+WORDS = {
+    (FusedLogit.__init__, "missing"): Missing, (FusedLogit.fit, "method"): Method, (FusedLogit.fit_cv, "rule"): Rule,
+    (FusedLogit.fit_cv, "by"): By, (FusedLogit.from_ordered, "kind"): Kind,
+    (FusedLogit.from_ordered, "direction"): Direction, (FusedLogit.from_formula, "kind"): Kind,
+    (FusedLogit.from_formula, "direction"): Direction, (FusedLogitResults.refit, "cov_type"): CovType | None,
+    (StabilityResults.threshold, "what"): Literal["effects", "changes"],
+}
+
+
+@pytest.mark.parametrize(("call", "argument"), WORDS, ids=lambda part: getattr(part, "__qualname__", part))
+def test_words_are_named_in_the_annotation(call, argument):
+    hint = get_type_hints(call)[argument]
+    assert hint == WORDS[call, argument]
+    words = next(part for part in (hint, *get_args(hint)) if get_origin(part) is Literal)
+    default = inspect.signature(call).parameters[argument].default
+    assert default in (None, inspect.Parameter.empty, *get_args(words))
+
+
+MISTYPED = """\
+from fusedlr import FusedLogit, FusedLogitResults
+
+def choose(model: FusedLogit, res: FusedLogitResults) -> None:
+    model.fit_cv(rule="1se", by="bic").refit("cluster")
+    model.fit(1.0, 0.1, 1.0, method="admm")
+    res.stability().threshold("effects")
+    model.fit_cv(rule="1SEE")
+    model.fit_cv(by="cp")
+    model.fit(1.0, 0.1, 1.0, method="lbfgs")
+    FusedLogit.from_ordered([1, 2], [[1], [2]], kind="cumulativ")
+    res.refit(cov_type="robust")
+    res.stability().threshold("effect")
+    model.fit_cv().results
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_refuses_words_that_do_not_exist(tmp_path):
+    if not shutil.which("mypy"):
+        pytest.skip("mypy is not installed (Debian: mypy)")
+    (tmp_path / "mistyped.py").write_text(MISTYPED)
+    command = ["mypy", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir", tmp_path / "cache",
+               tmp_path / "mistyped.py"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
+    refused = {int(line.split("mistyped.py:")[1].split(":")[0]) for line in found.splitlines() if ": error:" in line}
+    assert refused == set(range(7, 14)), found
 
 
 @pytest.mark.slow

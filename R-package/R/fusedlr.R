@@ -93,7 +93,7 @@ fit_problem <- function(problem, lists, tol, maxit, call) {
   points <- grid_points(lists)
   warn_one_class(problem)
   found <- solve_points(problem, points, tol, maxit)
-  params <- found$params / c(1, problem$scale)
+  params <- found$params
   dimnames(params) <- list(c("(Intercept)", colnames(problem$x)), problem$tasks, NULL)
   if (nrow(points) == 1L) warn_status(found$table, if (is.null(tol)) ACCEPTED else tol)
   structure(list(params = params, table = cbind(as.data.frame(points), found$table), problem = problem, tol = tol,

@@ -11,11 +11,10 @@ refit.fusedlr <- function(object, cov_type = NULL, which = 1L, ...) {
   pattern <- pattern_of(object, which)
   design <- pattern_design(problem, pattern)
   fit <- fit_design(design)
-  scale <- value_scales(pattern, problem$scale)
-  likelihood <- structure(-fit$loss, df = length(scale), nobs = sum(row_weights(problem)), class = "logLik")
-  structure(list(values = fit$values / scale, vcov = value_covariance(design, fit, cov_type) / outer(scale, scale),
-                 pattern = pattern, names = value_names(pattern), cov_type = cov_type, logLik = likelihood,
-                 nobs = nobs.fusedlr(object), call = object$call), class = "refit.fusedlr")
+  likelihood <- structure(-fit$loss, df = length(fit$values), nobs = sum(row_weights(problem)), class = "logLik")
+  structure(list(values = fit$values, vcov = value_covariance(design, fit, cov_type), pattern = pattern,
+                 names = value_names(pattern), cov_type = cov_type, logLik = likelihood, nobs = nobs.fusedlr(object),
+                 call = object$call), class = "refit.fusedlr")
 }
 
 refit.cv.fusedlr <- function(object, s = c("min", "1se"), ...) refit.fusedlr(chosen_fit(object, s), ...)
@@ -62,7 +61,9 @@ value_covariance <- function(design, fit, cov_type) {
   keep <- !fit$vague
   if (!any(keep)) return(found)
   z <- design$z[, keep, drop = FALSE]
-  bread <- solve(crossprod(z, design$weights * fit$yes * (1 - fit$yes) * z))
+  information <- crossprod(z, design$weights * fit$yes * (1 - fit$yes) * z)
+  unit <- sqrt(outer(diag(information), diag(information)))  # features may differ by many orders of magnitude
+  bread <- solve(information / unit) / unit
   if (cov_type == "cluster") {
     scores <- rowsum(design$weights * (design$y - fit$yes) * z, design$row)
     times <- design$row_weights[as.integer(rownames(scores))]
@@ -70,11 +71,6 @@ value_covariance <- function(design, fit, cov_type) {
   }
   found[keep, keep] <- bread
   found
-}
-
-value_scales <- function(pattern, scale) {
-  rows <- row(pattern)[match(seq_len(max(pattern)), pattern)]
-  c(1, scale)[rows]
 }
 
 value_names <- function(pattern) {
@@ -169,14 +165,14 @@ bootstrap.fusedlr <- function(object, n = 200L, which = 1L, ...) {
   problem <- object$problem
   times <- row_weights(problem)
   point <- as.matrix(object$table[which, c("l1", "l2", "fusion")])
-  start <- solver_params(object, which)
+  start <- params_at(object, which)
   fits <- lapply(seq_len(n), function(i) {
     drawn <- sample.int(length(times), max(1, round(sum(times))), replace = TRUE,
                         prob = if (any(times != times[1L])) times)
     share <- tabulate(drawn, length(times)) / ifelse(times > 0, times, 1)
     solve_points(replace(problem, "weights", list(problem$weights * share)), point, object$tol, object$maxit, start)
   })
-  samples <- vapply(fits, function(fit) fit$params[, , 1L] / c(1, problem$scale), start)
+  samples <- vapply(fits, function(fit) fit$params[, , 1L], start)
   dim(samples) <- c(dim(start), n)
   dimnames(samples) <- c(dimnames(start), list(NULL))
   status <- vapply(fits, function(fit) fit$table$status, "")

@@ -4,10 +4,10 @@ LIMIT_TOL <- 1e-10
 
 # The fit of intercepts and of features without penalty, every other coefficient zero, (1 + d, t).
 null_params <- function(problem) {
-  free <- problem$factors == 0
+  free <- problem$factors[-1L, "l1"] == 0
   small <- problem
   small$x <- if (any(free)) problem$x[, free, drop = FALSE] else matrix(0, nrow(problem$x), 1L)
-  small$factors <- rep(0, ncol(small$x))
+  small$factors <- matrix(0, 1L + ncol(small$x), 3L)
   found <- solve_points(small, c(0, 0, 0), LIMIT_TOL)$params
   params <- matrix(0, 1L + ncol(problem$x), length(problem$tasks))
   params[c(TRUE, free), ] <- matrix(found, nrow(found))[seq_len(1L + sum(free)), ]
@@ -16,10 +16,10 @@ null_params <- function(problem) {
 
 # Smallest l1 at which every penalized coefficient is zero, without fusion.
 l1_limit <- function(problem) {
-  held <- which(problem$factors > 0)
+  held <- which(problem$factors[, "l1"] > 0)
   if (!length(held)) return(0)
-  slopes <- abs(gradient(problem, null_params(problem))[1L + held, , drop = FALSE])
-  max(apply(slopes, 1L, max) / problem$factors[held])
+  slopes <- abs(gradient(problem, null_params(problem))[held, , drop = FALSE])
+  max(apply(slopes, 1L, max) / problem$factors[held, "l1"])
 }
 
 # The fit in which all tasks of a connected part of the graph are equal, up to intercepts that are not fused.
@@ -39,10 +39,10 @@ pooled_columns <- function(problem, members, l1) {
   one$x <- problem$x[rep(seq_len(n), t), , drop = FALSE]
   if (own) one$x <- cbind(one$x, diag(t)[rep(seq_len(t), each = n), -1L])
   for (name in c("signs", "weights", "offset")) one[[name]] <- matrix(problem[[name]][, members], ncol = 1L)
-  one$factors <- c(problem$factors * t, rep(0, ncol(one$x) - d))
+  one$factors <- rbind(problem$factors * t, matrix(0, ncol(one$x) - d, 3L))
   one$graph <- make_graph(matrix(0, 0L, 3L), 1L)
   # Where rows are too few for a fit without penalty, a thousandth of the mean curvature stands for an l2 of 0.
-  l2 <- if (l1 == 0) 1e-3 * mean(crossprod(problem$weights, problem$x^2)) / 4 / t else 0
+  l2 <- if (l1 == 0) 1e-3 * mean(crossprod(problem$x^2, problem$weights) / problem$scale^2) / 4 / t else 0
   column <- solve_points(one, c(l1, l2, 0), LIMIT_TOL)$params[, 1L, 1L]
   params <- matrix(column[seq_len(1L + d)], 1L + d, t)
   if (own) params[1L, ] <- params[1L, ] + c(0, column[-seq_len(1L + d)])
@@ -54,15 +54,16 @@ pooled_columns <- function(problem, members, l1) {
 fusion_limit <- function(problem, l1) {
   if (!ncol(problem$graph$ends)) return(0)
   params <- pooled_params(problem, l1)
-  l1_rows <- c(0, l1 * problem$factors)
+  l1_rows <- l1 * problem$factors[, "l1"]
   slopes <- gradient(problem, params) + l1_rows * sign(params)
   slack <- ifelse(params == 0, l1_rows, 0)
-  rows <- if (problem$fuse_intercepts) seq_len(nrow(params)) else -1L
+  rows <- problem$factors[, "fusion"] > 0
+  unit <- problem$factors[rows, "fusion"]
   sets <- task_sets(problem$graph, ncol(params))
   ends <- problem$graph$ends + 1L
   cuts <- drop(abs(sets[, ends[1L, ], drop = FALSE] - sets[, ends[2L, ], drop = FALSE]) %*% problem$graph$weights)
   sets <- sets[cuts > 0, , drop = FALSE]
-  excess <- abs(sets %*% t(slopes[rows, , drop = FALSE])) - sets %*% t(slack[rows, , drop = FALSE])
+  excess <- abs(sets %*% t(slopes[rows, , drop = FALSE] / unit)) - sets %*% t(slack[rows, , drop = FALSE] / unit)
   max(0, excess / cuts[cuts > 0])
 }
 
@@ -79,15 +80,17 @@ task_sets <- function(graph, t) {
   outer(seq_len(2^t - 1), seq_len(t) - 1L, function(s, k) (s %/% 2^k) %% 2)
 }
 
-# Curvature of the loss in one penalized coefficient, the intercept adjusted for; mean over features and tasks.
+# Curvature of the loss in one penalized coefficient, the intercept adjusted for, in units in which l2 has the factor 1;
+# mean over features and tasks.
 mean_curvature <- function(problem) {
-  held <- problem$factors > 0
+  held <- problem$factors[-1L, "l1"] > 0
   if (!any(held)) return(0)
   linear <- linear_predictor(problem, null_params(problem))
   second <- problem$weights * stats::plogis(linear) * stats::plogis(-linear)
   x <- problem$x[, held, drop = FALSE]
   sums <- crossprod(x, second)
-  mean(crossprod(x^2, second) - sums^2 / rep(pmax(colSums(second), 1e-300), each = ncol(x)))
+  found <- crossprod(x^2, second) - sums^2 / rep(pmax(colSums(second), 1e-300), each = ncol(x))
+  mean(found / problem$scale[held]^2)
 }
 
 # 10 values of l1, 3 of l2, 9 of fusion that suit the data; see the help page of cv.fusedlr.

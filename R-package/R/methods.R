@@ -5,9 +5,6 @@ params_at <- function(object, which) {
   matrix(object$params[, , which], nrow(object$params), dimnames = dimnames(object$params)[1:2])
 }
 
-# On the solver's scale, as the problem's own features want it.
-solver_params <- function(object, which) params_at(object, which) * c(1, object$problem$scale)
-
 coef.fusedlr <- function(object, which = NULL, ...) {
   check_no_more(...)
   if (is.null(which) && nrow(object$table) > 1L) object$params else params_at(object, if (is.null(which)) 1L else which)
@@ -38,7 +35,7 @@ linear_at <- function(object, params, newdata, offset) {
   problem <- object$problem
   if (is.null(newdata)) {
     if (!is.null(offset)) refuse("offset goes with newdata: the rows of the fit keep the offset of the model")
-    linear <- linear_predictor(problem, params * c(1, problem$scale))
+    linear <- linear_predictor(problem, params)
     dimnames(linear) <- list(rownames(problem$x), problem$tasks)
     return(linear)
   }
@@ -142,7 +139,7 @@ residuals.fusedlr <- function(object, type = c("response", "pearson", "deviance"
   problem <- object$problem
   yes <- fitted.fusedlr(object, which)
   response <- (problem$signs > 0) - yes
-  losses <- log_losses(problem, linear_predictor(problem, solver_params(object, which)))
+  losses <- log_losses(problem, linear_predictor(problem, params_at(object, which)))
   found <- switch(type, response = response, pearson = sqrt(problem$weights) * response / sqrt(yes * (1 - yes)),
                   deviance = problem$signs * sqrt(2 * losses))
   found[problem$weights == 0] <- NA
@@ -162,7 +159,7 @@ vcov.fusedlr <- function(object, ...) {
 logLik.fusedlr <- function(object, which = 1L, ...) {
   check_no_more(...)
   problem <- object$problem
-  losses <- log_losses(problem, linear_predictor(problem, solver_params(object, which)))
+  losses <- log_losses(problem, linear_predictor(problem, params_at(object, which)))
   found <- if (problem$outcome$kind == "cumulative") level_likelihood(object, which) else -sum(losses)
   structure(found, df = effective_df(object, which), nobs = sum(row_weights(problem)), class = "logLik")
 }
@@ -180,13 +177,15 @@ level_likelihood <- function(object, which) {
 # count as the trace of (H + R)^-1 H.
 effective_df <- function(object, which) {
   pattern <- pattern_of(object, which)
-  ridge <- object$table$l2[which] * c(0, object$problem$factors)[row(pattern)[pattern > 0L]]
+  ridge <- object$table$l2[which] * object$problem$factors[row(pattern)[pattern > 0L], "l2"]
   if (!any(ridge > 0)) return(max(pattern))
   ridge <- rowsum(ridge, pattern[pattern > 0L])[, 1L]
   design <- pattern_design(object$problem, pattern)
   yes <- fitted.fusedlr(object, which)[cbind(design$row, design$task)]
   information <- crossprod(design$z, design$weights * yes * (1 - yes) * design$z)
-  parts <- eigen(information + diag(ridge, length(ridge)), symmetric = TRUE)
+  unit <- sqrt(diag(information) + ridge)  # features may differ by many orders of magnitude
+  information <- information / outer(unit, unit)
+  parts <- eigen(information + diag(ridge / unit^2, length(ridge)), symmetric = TRUE)
   kept <- parts$values > 1e-12 * max(parts$values)
   vectors <- parts$vectors[, kept, drop = FALSE]
   sum((information %*% vectors) * vectors / rep(parts$values[kept], each = nrow(vectors)))
@@ -226,7 +225,7 @@ pattern_of <- function(object, which) {
 
 plot.fusedlr <- function(x, which = 1L, features = NULL, standardized = FALSE, xlab = "", ylab = NULL, ...) {
   standardized <- check_flag("standardized", standardized)
-  b <- (if (standardized) solver_params(x, which) else params_at(x, which))[-1L, , drop = FALSE]
+  b <- params_at(x, which)[-1L, , drop = FALSE] * if (standardized) x$problem$scale else 1
   if (is.null(features)) features <- rownames(b)[rowSums(b != 0) > 0]
   unknown <- setdiff(features, rownames(b))
   if (length(unknown)) refuse("features names what the model does not have: ", quoted(unknown))

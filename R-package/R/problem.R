@@ -17,11 +17,18 @@ read_problem <- function(x, y, tasks, weights, offset, penalty_factors, standard
   if (any(empty)) refuse("y and weights must leave an observed label in every task; there is none in ",
                          quoted(names[empty]))
   scale <- if (check_flag("standardize", standardize)) column_scales(x, weights) else rep(1, ncol(x))
-  list(x = if (standardize) x / rep(scale, each = nrow(x)) else x, signs = signs, weights = weights,
-       offset = per_label("offset", offset, 0, nrow(x), names), has_offset = !is.null(offset),
-       graph = read_graph(tasks, names), scale = scale, factors = read_factors(penalty_factors, colnames(x)),
-       fuse_intercepts = check_flag("fuse_intercepts", fuse_intercepts), standardize = standardize,
-       tasks = names, labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels"))])
+  fuse_intercepts <- check_flag("fuse_intercepts", fuse_intercepts)
+  list(x = x, signs = signs, weights = weights, offset = per_label("offset", offset, 0, nrow(x), names),
+       has_offset = !is.null(offset), graph = read_graph(tasks, names), scale = scale,
+       factors = row_factors(read_factors(penalty_factors, colnames(x)), scale, fuse_intercepts),
+       fuse_intercepts = fuse_intercepts, standardize = standardize, tasks = names,
+       labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels"))])
+}
+
+# What multiplies l1, l2 and fusion in each row of the coefficients, (1 + d, 3). To divide a feature by s and fit is to
+# fit the feature as it is with l1 and fusion multiplied by s and l2 by its square: so features are standardized.
+row_factors <- function(factors, scale, fuse_intercepts) {
+  rbind(c(0, 0, fuse_intercepts), cbind(l1 = factors * scale, l2 = factors * scale^2, fusion = scale))
 }
 
 read_features <- function(x) {

@@ -8,16 +8,14 @@ STATUS <- c("optimal", "separated", "not_converged")
 AIM <- 1e-13
 ACCEPTED <- 1e-8
 
-# params (1 + d, t, g) on the solver's scale, and a table with one row for each point (l1, l2, fusion).
+# params (1 + d, t, g), and a table with one row for each point (l1, l2, fusion).
 solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   points <- matrix(as.numeric(points), ncol = 3L)
   order <- solving_order(points)
   graph <- problem$graph
   parts <- list(t(problem$x), t(problem$signs), t(problem$weights), t(problem$offset), graph$ends, graph$weights,
                 graph$chain)
-  shrunk <- c(0, problem$factors)
-  factors <- cbind(shrunk, shrunk, c(problem$fuse_intercepts, rep(1, length(problem$factors))))
-  found <- .Call(C_solve, parts, t(points[order, , drop = FALSE]), factors, if (!is.null(start)) t(start),
+  found <- .Call(C_solve, parts, t(points[order, , drop = FALSE]), problem$factors, if (!is.null(start)) t(start),
                  c(if (is.null(tol)) AIM else tol, maxit, FLOOR))
   reports <- t(found[[2L]])
   if (any(reports[, 3L] == 3)) interrupt()

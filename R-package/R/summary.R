@@ -53,7 +53,7 @@ summary.fusedlr <- function(object, which = 1L, ...) {
   check_no_more(...)
   problem <- object$problem
   params <- params_at(object, which)
-  losses <- colSums(log_losses(problem, linear_predictor(problem, solver_params(object, which))))
+  losses <- colSums(log_losses(problem, linear_predictor(problem, params)))
   labels <- colSums(problem$weights)
   yes <- colSums(problem$weights * (problem$signs > 0))
   tasks <- data.frame(labels, yes, share = yes / labels, nonzero = colSums(params[-1L, , drop = FALSE] != 0),

@@ -62,8 +62,8 @@ goes_on <- function(fit, name, end, grid) {
   problem <- fit$problem
   params <- params_at(fit, 1L)
   ends <- problem$graph$ends + 1L
-  fused <- c(problem$fuse_intercepts, rep(TRUE, length(problem$factors)))
-  differences <- (params[, ends[1L, ], drop = FALSE] - params[, ends[2L, ], drop = FALSE])[fused, ]
-  subject <- if (name == "fusion") differences else params[c(FALSE, problem$factors > 0), ]
+  differences <- params[, ends[1L, ], drop = FALSE] - params[, ends[2L, ], drop = FALSE]
+  subject <- if (name == "fusion") differences else params
+  subject <- subject[problem$factors[, if (name == "fusion") "fusion" else "l1"] > 0, ]
   if (end == "largest") any(subject != 0) else any(subject == 0) || min(grid) > 1e-2 * max(grid)
 }

@@ -17,9 +17,9 @@ class _Newton:
     call to the next and renewed when a step fails to cut the gradient tenfold.
     """
 
-    def __init__(self, design, data, j, lambda2):
+    def __init__(self, design, labels, offset, lambda2):
         self.X, self.lambda2 = design, lambda2
-        self.Y, self.weights, self.offset = data.signs[:, j], data.weights[:, j], data.offset[:, j]
+        self.Y, self.weights, self.offset = labels.sign.astype(float), labels.weight, offset
         self.rho = self.factor = None
 
     def minimise(self, chi, Omega, rho):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..objective import Penalty, Solution
-from ..problem import Problem
+from ..problem import Labels, Penalty, Problem, Solution
 from .certificate import certificate, margins_grow, recedes
 from .chi_update import InFeatures, InRows
 from .residuals import History, Residuals
@@ -31,7 +30,7 @@ def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: 
     ----------
     problem : problem.Problem
         Its tasks form a chain or a ring; edges may carry weights.
-    penalty : objective.Penalty
+    penalty : problem.Penalty
     tol : float
         Relative duality gap at which to stop. Boyd's stopping rule decides when the
         gap is worth computing, and is tightened until the gap agrees.
@@ -60,22 +59,23 @@ def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: 
     if space not in ("auto", "features", "rows"):
         raise ValueError(f"space must be 'auto', 'features' or 'rows', found {space!r}")
     if space == "auto":
-        space = "rows" if problem.data.n_rows < 1 + problem.data.n_features else "features"
-    return Admm(problem.data, penalty, problem.tasks, InRows if space == "rows" else InFeatures).run(tol, max_iter)
+        space = "rows" if problem.n_rows < 1 + problem.n_features else "features"
+    return Admm(problem, penalty, InRows if space == "rows" else InFeatures).run(tol, max_iter)
 
 
 class Admm:
     """State of both levels; one method for each update."""
 
-    def __init__(self, data, penalty, tasks, smooth):
-        self.data, self.penalty, self.tasks = data, penalty, tasks
+    def __init__(self, problem, penalty, smooth):
+        self.problem, self.penalty = problem, penalty
         self.share = _SHARE
-        self.curvature = _column_curvature(data)
-        shape = (1 + data.n_features, data.n_tasks)
+        self.curvature = _column_curvature(problem)
+        shape = (1 + problem.n_features, problem.n_tasks)
         self.chi, self.zeta, self.xi = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        design = np.column_stack([np.ones(data.n_rows), data.X])
-        self.smooth = [smooth(design, data, j, penalty.l2) for j in range(data.n_tasks)]
-        self.second = SecondLevel(penalty, tasks)
+        design, labels, offset = problem.design.columns(np.arange(shape[0])), problem.labels, _offsets(problem)
+        self.smooth = [smooth(_rows(design, task.row), task, shift, penalty.l2)
+                       for task, shift in zip(_by_task(labels), offset)]
+        self.second = SecondLevel(penalty, problem.tasks)
         self.history = History()
 
     @property
@@ -93,15 +93,15 @@ class Admm:
             if residuals.small(eps) or k % _CHECK_EVERY == 0 or k == max_iter:
                 previous, certificate = certificate, self.certificate()
                 if certificate.gap <= tol:
-                    status = "separated" if recedes(self.data, self.penalty, certificate.params) else "optimal"
+                    status = "separated" if recedes(self.problem, self.penalty, certificate.params) else "optimal"
                     return self.solution(certificate, status, k)
                 margins = (None if previous is None else previous.margins, certificate.margins)
                 eps = max(0.3 * eps, 1e-15) if residuals.small(eps) else eps
             if k % _BALANCE_EVERY == 0 and k <= _BALANCE_UNTIL:
                 self.balance(residuals)
         certificate = certificate or self.certificate()
-        growing = margins is not None and margins_grow(self.data, self.penalty, *margins)
-        status = "separated" if growing or recedes(self.data, self.penalty, certificate.params) else "not_converged"
+        growing = margins is not None and margins_grow(self.problem, self.penalty, *margins)
+        status = "separated" if growing or recedes(self.problem, self.penalty, certificate.params) else "not_converged"
         return self.solution(certificate, status, max_iter)
 
     def step(self, eps):
@@ -151,17 +151,34 @@ class Admm:
     def certificate(self):
         """The fit as it stands, and its duality gap from the multipliers of the second level."""
         params = self.second.pattern()
-        return certificate(self.data, self.penalty, self.tasks, params, self.second.pull(self.rho))
+        return certificate(self.problem, self.penalty, params, self.second.pull(self.rho))
 
     def solution(self, certificate, status, iterations):
         return Solution(certificate.params, certificate.value, certificate.gap, status, iterations,
                         self.history.arrays())
 
 
-def _column_curvature(data):
+def _by_task(labels):
+    """The labels of each task, as labels of one task."""
+    return [Labels(np.array([0, part.stop - part.start]), labels.row[part], labels.sign[part], labels.weight[part])
+            for part in labels.parts]
+
+
+def _offsets(problem):
+    """Offsets of the labels of each task."""
+    shift = problem.design.shift(problem.labels)
+    return [shift[part] for part in problem.labels.parts]
+
+
+def _rows(design, rows):
+    """Some rows of the design; the design itself where they are all of them."""
+    return design if len(rows) == len(design) else design[rows]
+
+
+def _column_curvature(problem):
     """Mean over tasks of each column's largest possible curvature of the loss, shape (1 + d,)."""
-    total = 0.25 * data.weights.sum(axis=1)
-    columns = np.concatenate([[total.sum()], total @ data.X**2]) / data.n_tasks
+    total = 0.25 * problem.labels.by_row(problem.labels.weight, problem.n_rows)
+    columns = np.concatenate([[total.sum()], total @ problem.design.X**2]) / problem.n_tasks
     return np.where(columns > 0, columns, columns.max())
 
 

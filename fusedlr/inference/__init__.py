@@ -2,8 +2,8 @@
 
 from .bootstrap import BootstrapResults, bootstrap
 from .prediction import PredictionResults
-from .refit import RefitResults, refit
+from .refit import CovType, RefitResults, refit
 from .stability import StabilityResults, stability
 
-__all__ = ["BootstrapResults", "PredictionResults", "RefitResults", "StabilityResults", "bootstrap", "refit",
+__all__ = ["BootstrapResults", "CovType", "PredictionResults", "RefitResults", "StabilityResults", "bootstrap", "refit",
            "stability"]

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..exact import solve_exactly
-from ..parallel import run
-from .draws import number_of_rows, rows_at, times_drawn
-from .resampled import Resampled
-from .wald import intervals
+from ..io import registered
+from ..resampling import draw, seed_of
+from .contrasts import intervals
+from .resampled import Resampled, refits
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
+    from ..results import FusedLogitResults
+
 __all__ = ["BootstrapResults", "bootstrap"]
 
 
-def bootstrap(results: Any, n: int = 200, seed: int = 0, n_jobs: int | None = None,
+def bootstrap(results: FusedLogitResults, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
               progress: bool = True) -> BootstrapResults:
     """Repeat a penalized fit on resampled rows; arguments as for ``FusedLogitResults.bootstrap``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
-    seed = checks.whole("seed", seed, 0)
-    model = results.model
-    work = partial(_refit_resample, model.problem, results.penalty_by_row, results.solution.params)
-    fits = run(work, np.random.SeedSequence(seed).spawn(n), n_jobs, progress, "bootstrap")
-    params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
-    return BootstrapResults(results, params, np.array([status for _, status in fits]), seed)
+    rng = checks.rng(rng)
+    samples, status = refits(results, _resample, rng, n, n_jobs, progress, "bootstrap")
+    return BootstrapResults(results, samples, status, seed_of(rng))
 
 
-@dataclass(frozen=True, repr=False)
+def _resample(groups, rng):
+    return [draw(groups, rng)]
+
+
+@registered("bootstrap")
+@dataclass(eq=False, repr=False)
 class BootstrapResults(Resampled):
     """Fits of resampled rows.
 
@@ -46,25 +48,25 @@ class BootstrapResults(Resampled):
     results : FusedLogitResults
         The fit on the rows themselves.
     samples : ndarray, shape (n, 1 + d, t)
-        Coefficients of each resample on the original scale.
+        Coefficients of each resample.
     status : ndarray of str, shape (n,)
         "optimal", or what kept a resample from it.
-    seed : int
+    seed : int or None
+        What ``rng`` was, where it was a number.
     """
 
-    kind = "bootstrap"
     parts = "resamples"
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard deviation over resamples, DataFrame (1 + d, t)."""
-        return self._frame(self.samples.std(axis=0, ddof=1))
+        return self.model.spec.frame(self.samples.std(axis=0, ddof=1))
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Percentile intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper")."""
         alpha = checks.tolerance("alpha", alpha)
         lower, upper = np.quantile(self.samples, [alpha / 2, 1 - alpha / 2], axis=0)
-        return intervals(self._frame(lower), self._frame(upper))
+        return intervals(self.model.spec.frame(lower), self.model.spec.frame(upper))
 
     @property
     def fusion_frequency(self) -> pd.DataFrame:
@@ -93,19 +95,3 @@ class BootstrapResults(Resampled):
         from ..summary import VALUES_ON_A_SCREEN
 
         return self.summary(max_rows=max(VALUES_ON_A_SCREEN // len(self.model.endog_names) - 1, 1)).as_text()
-
-    def _frame(self, values: np.ndarray) -> pd.DataFrame:
-        return pd.DataFrame(values, self.model.exog_names, self.model.endog_names)
-
-
-def _refit_resample(problem, penalty, start, seeds):
-    """Coefficients and status of one resample, drawn as weights: a row drawn twice counts twice."""
-    drawn = problem.reweighted(_draw(problem.data.row_weights, np.random.default_rng(seeds)))
-    solution = solve_exactly(drawn, penalty, start=start)
-    return solution.params, solution.status
-
-
-def _draw(weights, rng):
-    """How often each row is drawn, over its weight, in a resample of as many rows as the weights stand for, (n,)."""
-    size = number_of_rows(weights)
-    return times_drawn(rows_at(rng.integers(size, size=size), weights, rng), weights)

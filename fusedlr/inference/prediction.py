@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..objective import pointwise_curvature, sigmoid
-from .wald import intervals, normal_quantile, side_by_side
+from .contrasts import intervals, normal_quantile, side_by_side
 
 __all__ = ["PredictionResults"]
 

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from .. import checks, criteria
+from .. import checks
+from ..base import Model
+from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern
 from ..exceptions import FusedLogitWarning, SeparationWarning
-from ..fitted import Fit
-from ..pattern import RIDGE, PatternFit, clustered_cov, fit_pattern
-from .hypotheses import read_hypotheses
+from ..fit import Fit
+from ..io import Nested, Plain, registered, saved, word
+from .contrasts import chi2_test, intervals, normal_quantile, pairs, read_hypotheses, two_sided, z_tests
 from .prediction import PredictionResults
-from .wald import chi2_test, intervals, normal_quantile, pairs, two_sided, z_tests
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
     from statsmodels.stats.contrast import ContrastResults
 
-__all__ = ["RefitResults", "refit"]
+    from ..results import FusedLogitResults
+
+__all__ = ["CovType", "RefitResults", "refit"]
+
+CovType = Literal["nonrobust", "cluster"]
 
 
-def refit(results: Any, cov_type: str | None = None) -> RefitResults:
+def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitResults:
     """Fit the zeros and ties that a penalized fit found again, without penalty.
 
     Parameters
@@ -50,15 +56,17 @@ def refit(results: Any, cov_type: str | None = None) -> RefitResults:
     """
     model = results.model
     usual = "cluster" if len(model.endog_names) > 1 else "nonrobust"
-    cov_type = usual if cov_type is None else checks.word("cov_type", cov_type, ("nonrobust", "cluster"))
-    fit = fit_pattern(model.data, results.pattern)
-    if cov_type == "cluster":
-        fit = replace(fit, cov=clustered_cov(model.data, fit))
-    refitted = RefitResults(results, fit, cov_type)
+    errors = usual if cov_type is None else checks.word("cov_type", cov_type, get_args(CovType))
+    fit = fit_pattern(model.with_data(), results.pattern)
+    if errors == "cluster":
+        fit = replace(fit, cov=clustered_cov(model.problem, fit))
+    refitted = RefitResults(results, fit, errors)
     _warn(refitted)
     return refitted
 
 
+@registered("refit")
+@dataclass(eq=False, repr=False)
 class RefitResults(Fit):
     """An unpenalized fit on the pattern of a penalized one, with Wald standard errors.
 
@@ -72,29 +80,34 @@ class RefitResults(Fit):
     ----------
     selected : FusedLogitResults
         The penalized fit.
-    fit : pattern.PatternFit
-        Of the features divided by the model's ``scale``.
+    fit : constrained_fit.PatternFit
     cov_type : str
     """
 
-    kind = "refit"
+    selected: FusedLogitResults = saved(Nested("results"))
+    fit: PatternFit = saved(Nested(PatternFit))
+    cov_type: str = saved(Plain(word(*get_args(CovType))))
 
-    def __init__(self, selected: Any, fit: PatternFit, cov_type: str = "nonrobust") -> None:
-        super().__init__(selected.model, fit.params)
-        self.selected = selected
-        self.fit = fit
-        self.pattern = fit.pattern
-        self.cov_type = cov_type
-        # Facts about the data alone, which the penalized fit may know without having the data any more.
-        self._take_kept({name: getattr(selected, name) for name in Fit.kept
-                         if name not in ("llf", "llf_per_task")})
+    @property
+    def model(self) -> Model:  # type: ignore[override]
+        """The model of the penalized fit."""
+        return self.selected.model
+
+    @property
+    def _params(self) -> np.ndarray:
+        return self.fit.params
+
+    @cached_property
+    def pattern(self) -> np.ndarray:
+        """Zeros and ties of the penalized fit."""
+        return self.fit.pattern
 
     # ---- estimated values -------------------------------------------------------------------------------------------
 
     @property
     def bse(self) -> pd.DataFrame:
         """Wald standard errors, DataFrame (1 + d, t); NaN where nothing was estimated or no finite best exists."""
-        return self._by_place(self._places(np.sqrt(np.diag(self.fit.cov))) / self._row_scale)
+        return self.model.spec.frame(self._places(np.sqrt(np.diag(self.fit.cov))))
 
     @property
     def zvalues(self) -> pd.DataFrame:
@@ -106,7 +119,7 @@ class RefitResults(Fit):
     @property
     def pvalues(self) -> pd.DataFrame:
         """Two-sided Wald p-values, conditional on selection, DataFrame (1 + d, t)."""
-        return self._by_place(two_sided(self.zvalues.to_numpy()))
+        return self.model.spec.frame(two_sided(self.zvalues.to_numpy()))
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Wald intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper")."""
@@ -114,9 +127,8 @@ class RefitResults(Fit):
         return intervals(self.params - half, self.params + half)
 
     def cov_params(self) -> pd.DataFrame:
-        """Covariance of the estimated values on the original scale, in the order of ``table``, DataFrame (p, p)."""
-        unit = self._groups["scale"].to_numpy()
-        return pd.DataFrame(self.fit.cov / np.outer(unit, unit), self._names, self._names)
+        """Covariance of the estimated values, in the order of ``table``, DataFrame (p, p)."""
+        return pd.DataFrame(self.fit.cov, self._names, self._names)
 
     def table(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each estimated value.
@@ -127,8 +139,7 @@ class RefitResults(Fit):
             Indexed by feature and by the tasks that share the value; columns ``coef``,
             ``std err``, ``z``, ``P>|z|`` and the ends of the interval.
         """
-        unit = self._groups["scale"].to_numpy()
-        coef, error = self.fit.values / unit, np.sqrt(np.diag(self.fit.cov)) / unit
+        coef, error = self.fit.values, np.sqrt(np.diag(self.fit.cov))
         half = normal_quantile(alpha) * error
         return pd.DataFrame({"coef": coef, "std err": error, "z": coef / error, "P>|z|": two_sided(coef / error),
                              f"[{alpha / 2:.4g}": coef - half, f"{1 - alpha / 2:.4g}]": coef + half}, self._names)
@@ -160,20 +171,10 @@ class RefitResults(Fit):
         return chi2_test(*self._hypotheses(hypotheses, value))
 
     def _hypotheses(self, hypotheses, value):
-        contrasts, wanted = read_hypotheses(hypotheses, value, self._groups, self.model, self.pattern)
-        return contrasts, wanted, self.fit.values / self._groups["scale"].to_numpy(), self.cov_params().to_numpy()
+        contrasts, wanted = read_hypotheses(hypotheses, value, self._groups, self.model.spec, self.pattern)
+        return contrasts, wanted, self.fit.values, self.fit.cov
 
     # ---- how well the model fits ------------------------------------------------------------------------------------
-
-    @property
-    def aic(self) -> float:
-        """-2 llf + 2 df."""
-        return criteria.aic(self.llf, self.df)
-
-    @property
-    def bic(self) -> float:
-        """-2 llf + log(n) df, n the number of rows (weights counted)."""
-        return criteria.bic(self.llf, self.df, self._row_weight)
 
     @property
     def separated(self) -> list:
@@ -199,16 +200,16 @@ class RefitResults(Fit):
         -------
         PredictionResults
         """
-        linear = self.predict(exog, "linear", offset)
-        X = self.model.data.X if exog is None else self.model.design(exog)[0] / self.model.scale
-        variance = np.column_stack([self._variance(X, k) for k in range(linear.shape[1])])
+        linear = self._linear(exog, offset)
+        design = self.model.problem.design if exog is None else self.model.spec.new_rows(exog, offset)[0]
+        variance = np.column_stack([self._variance(design, k) for k in range(linear.shape[1])])
         return PredictionResults(linear, pd.DataFrame(np.sqrt(variance), linear.index, linear.columns))
 
-    def _variance(self, X, k):
+    def _variance(self, rows_to_predict, k):
         """Variance of the linear predictor of task k, shape (n,)."""
         rows = np.flatnonzero(self.pattern[:, k] >= 0)
         values = self.pattern[rows, k]
-        design = np.column_stack([np.ones(len(X)), X[:, rows[rows > 0] - 1]])
+        design = rows_to_predict.columns(rows)
         return np.einsum("ij,jk,ik->i", design, self.fit.cov[np.ix_(values, values)], design)
 
     # ---- reading it -------------------------------------------------------------------------------------------------
@@ -232,12 +233,12 @@ class RefitResults(Fit):
 
     @cached_property
     def _groups(self) -> pd.DataFrame:
-        """Feature, tasks and scale of each estimated value."""
+        """Feature and tasks of each estimated value."""
         names, rows = self.model.endog_names, []
         for value in range(len(self.fit.values)):
             row, places = np.nonzero(self.pattern == value)
-            rows.append((self.model.exog_names[row[0]], _span(places, names), self._row_scale[row[0], 0]))
-        return pd.DataFrame(rows, columns=["feature", "tasks", "scale"])
+            rows.append((self.model.exog_names[row[0]], _span(places, names)))
+        return pd.DataFrame(rows, columns=["feature", "tasks"])
 
     @property
     def _names(self) -> pd.MultiIndex:
@@ -246,35 +247,11 @@ class RefitResults(Fit):
     def _places(self, values: np.ndarray) -> np.ndarray:
         return np.where(self.pattern >= 0, np.append(values, np.nan)[self.pattern], np.nan)
 
-    # ---- keeping it -------------------------------------------------------------------------------------------------
-
     def remove_data(self) -> None:
         """Let go of the data, here and in ``selected``; see ``FusedLogitResults.remove_data``."""
-        super().remove_data()
+        self.facts  # noqa: B018  computed now, and kept
+        self.selected = copy(self.selected)
         self.selected.remove_data()
-
-    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
-        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
-        page, arrays = self.selected.state(remove_data)
-        fit = self.fit
-        page["refit"] = {"cov_type": self.cov_type, "llf": self.llf, "llf_per_task": self.llf_per_task.tolist()}
-        # Values without a variance are known by their flags, so that files hold finite numbers only.
-        return page, {**arrays, "refit_pattern": fit.pattern, "refit_values": fit.values,
-                      "refit_cov": np.nan_to_num(fit.cov), "refit_unbounded": fit.unbounded.astype(np.int8),
-                      "refit_collinear": fit.collinear.astype(np.int8)}
-
-    @classmethod
-    def from_state(cls, selected: Any, page: dict, arrays: dict) -> RefitResults:
-        """A refit from what ``state`` gave, of a penalized fit that was made from the same."""
-        unbounded, collinear = (arrays[f"refit_{name}"].astype(bool) for name in ("unbounded", "collinear"))
-        vague, cov = unbounded | collinear, arrays["refit_cov"].copy()
-        cov[vague] = cov[:, vague] = np.nan
-        kept = page["refit"]
-        fit = PatternFit(arrays["refit_pattern"], arrays["refit_values"], cov, sum(kept["llf_per_task"]),
-                         unbounded, collinear)
-        refitted = cls(selected, fit, kept["cov_type"])
-        refitted._take_kept({name: kept[name] for name in ("llf", "llf_per_task")})
-        return refitted
 
     def __repr__(self) -> str:
         return f"<RefitResults: {self.df} values, llf {self.llf:.6g}, {self.cov_type}, conditional on selection>"

@@ -2,33 +2,67 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from ..reporting import Result
-from .wald import pairs
+from ..base import Model
+from ..fit import Result
+from ..io import NONE, STATUS, WHOLE, Array, Nested, Plain, either, listed, saved
+from ..parallel import run
+from ..problem import Penalty, Problem
+from ..resampling import streams
+from ..solver import solve_exactly
+from .contrasts import pairs
 
-__all__ = ["Resampled"]
+if TYPE_CHECKING:
+    from ..results import FusedLogitResults
+
+__all__ = ["Resampled", "refits"]
 
 
-@dataclass(frozen=True)
+def refits(results: FusedLogitResults, parts: Any, rng: Any, n: int, n_jobs: int | None, progress: bool,
+           description: str) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and status of the same fit on parts of the rows.
+
+    Parameters
+    ----------
+    results : FusedLogitResults
+    parts : function
+        From the sampling units and a generator to what multiplies the weights of the rows, in one
+        part or in several.
+    rng, n_jobs, progress : as for ``FusedLogitResults.bootstrap``
+    n : int
+        Number of streams.
+    """
+    work = partial(_fit_parts, results.model.with_data(), results.penalty_by_row, results.solution.params, parts)
+    found = [fit for fits in run(work, streams(rng, n), n_jobs, progress, description) for fit in fits]
+    return np.array([solution.params for solution in found]), np.array([solution.status for solution in found])
+
+
+def _fit_parts(problem: Problem, penalty: Penalty, start: np.ndarray, parts: Any, seeds: np.random.SeedSequence):
+    drawn = parts(problem.groups, np.random.default_rng(seeds))
+    return [solve_exactly(problem.reweighted(times), penalty, start=start) for times in drawn]
+
+
+@dataclass(eq=False, repr=False)
 class Resampled(Result):
     """Results that repeat a fit on parts of its rows, at the same penalties; attributes are explained in each."""
 
-    kind: ClassVar[str]
     # What a repetition is fitted to, in the plural.
     parts: ClassVar[str]
 
-    results: Any
-    samples: np.ndarray
-    status: np.ndarray
-    seed: int
+    results: FusedLogitResults = saved(Nested("results"))
+    samples: np.ndarray = saved(Array(("r", "1+d", "t")))
+    status: np.ndarray = saved(Plain(listed(STATUS.rule, "r", least=2), np.ndarray.tolist, np.array))
+    seed: int | None = saved(Plain(either(NONE, WHOLE)))
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:  # type: ignore[override]
         """The model of the fit."""
         return self.results.model
 
@@ -56,18 +90,12 @@ class Resampled(Result):
         """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``."""
         from ..plots import selection_frequencies
 
-        return selection_frequencies(self, ax=ax)
+        return selection_frequencies(self, ax=ax)  # type: ignore[arg-type]  # one of the two below
 
-    def state(self, remove_data: bool = False) -> tuple[dict, dict]:
-        """Everything worth keeping, as plain values and as arrays by name; ``from_state`` takes them back."""
-        page, arrays = self.results.state(remove_data)
-        page[self.kind] = {"seed": self.seed, "status": self.status.tolist()}
-        return page, {**arrays, "samples": self.samples}
-
-    @classmethod
-    def from_state(cls, results: Any, page: dict, arrays: dict) -> Self:
-        """Repetitions from what ``state`` gave, of a fit that was made from the same."""
-        return cls(results, arrays["samples"], np.array(page[cls.kind]["status"]), page[cls.kind]["seed"])
+    def remove_data(self) -> None:
+        """Let go of the data of the fit; see ``FusedLogitResults.remove_data``."""
+        self.results = copy(self.results)
+        self.results.remove_data()
 
     def _edges(self) -> pd.MultiIndex:
         """Names of the two tasks of every edge."""
@@ -76,4 +104,5 @@ class Resampled(Result):
 
     def __repr__(self) -> str:
         repeated = f"{len(self.samples)} {self.parts}, {self.n_failed} not optimal"
-        return f"<{type(self).__name__}: {repeated}, seed {self.seed}>"
+        seed = f", rng {self.seed}" * (self.seed is not None)
+        return f"<{type(self).__name__}: {repeated}{seed}>"

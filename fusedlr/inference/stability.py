@@ -4,46 +4,48 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..exact import solve_exactly
 from ..exceptions import FusedLogitWarning
-from ..parallel import run
-from .draws import number_of_rows, rows_at, times_drawn
-from .resampled import Resampled
+from ..io import registered
+from ..resampling import halves, number_of_units, seed_of
+from .resampled import Resampled, refits
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["StabilityResults", "stability"]
+    from ..results import FusedLogitResults
 
-WHAT = ("effects", "changes")
+__all__ = ["StabilityResults", "What", "stability"]
+
+What = Literal["effects", "changes"]
 
 
-def stability(results: Any, n: int = 100, seed: int = 1, n_jobs: int | None = None,
+def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, n_jobs: int | None = None,
               progress: bool = True) -> StabilityResults:
     """Repeat a penalized fit on halves of the rows; arguments as for ``FusedLogitResults.stability``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of halves")
     if n % 2:
         raise ValueError(f"n must be even, because halves come in pairs, found {n}; use {n + 1}")
-    seed = checks.whole("seed", seed, 0)
-    model = results.model
-    if number_of_rows(model.problem.data.row_weights) < 2:
+    rng, groups = checks.rng(rng), results.model.with_data().groups
+    if number_of_units(groups) < 2:
         raise ValueError("weights must stand for two rows or more to be split into halves, found a sum of "
-                         f"{model.problem.data.row_weights.sum():g}; a weight is a number of rows")
-    work = partial(_fit_pair, model.problem, results.penalty_by_row, results.solution.params)
-    pairs = run(work, np.random.SeedSequence(seed).spawn(n // 2), n_jobs, progress, "stability")
-    fits = [fit for pair in pairs for fit in pair]
-    params = np.array([params for params, _ in fits]) / np.append(1.0, model.scale)[:, None]
-    return StabilityResults(results, params, np.array([status for _, status in fits]), seed)
+                         f"{groups.size:g}; a weight is a number of rows")
+    samples, status = refits(results, _doubled_halves, rng, n // 2, n_jobs, progress, "stability")
+    return StabilityResults(results, samples, status, seed_of(rng))
 
 
-@dataclass(frozen=True, repr=False)
+def _doubled_halves(groups, rng):
+    """Two halves whose weights are doubled, so that a row meets the same penalties as in all."""
+    return [2.0 * times for times in halves(groups, rng)]
+
+
+@registered("stability")
+@dataclass(eq=False, repr=False)
 class StabilityResults(Resampled):
     """Fits of complementary halves of the rows.
 
@@ -52,10 +54,11 @@ class StabilityResults(Resampled):
     results : FusedLogitResults
         The fit on all rows.
     samples : ndarray, shape (n, 1 + d, t)
-        Coefficients of each half on the original scale; two that follow each other share no row.
+        Coefficients of each half; two that follow each other share no row.
     status : ndarray of str, shape (n,)
         "optimal", or what kept a half from it.
-    seed : int
+    seed : int or None
+        What ``rng`` was, where it was a number.
 
     Notes
     -----
@@ -69,7 +72,6 @@ class StabilityResults(Resampled):
     The bound is of use where q is small: at most the root of p for one false candidate.
     """
 
-    kind = "stability"
     parts = "halves"
 
     @property
@@ -82,7 +84,7 @@ class StabilityResults(Resampled):
         """Share of halves in which the two tasks of an edge have the same value, DataFrame (d, edges)."""
         return 1 - self.change_frequency
 
-    def threshold(self, what: str, errors: float = 1.0) -> float:
+    def threshold(self, what: What, errors: float = 1.0) -> float:
         """Share of halves above which at most ``errors`` false effects or changes are expected; see the notes.
 
         Parameters
@@ -91,16 +93,16 @@ class StabilityResults(Resampled):
         errors : float
             Largest number of false ones to expect, positive.
         """
-        what = checks.word("what", what, WHAT)
+        what = checks.word("what", what, get_args(What))
         errors = checks.number("errors", errors)
         if errors == 0:
             raise ValueError("errors must be positive, found 0; no share of the halves excludes all false ones")
         found, candidates = self.average(what)
         return 0.5 + found**2 / (2 * errors * max(candidates, 1))
 
-    def average(self, what: str) -> tuple[float, int]:
+    def average(self, what: What) -> tuple[float, int]:
         """Effects or changes found in a half on average, and how many there could be: q and p of the notes."""
-        found = self._found(checks.word("what", what, WHAT))[:, self._candidates(what)]
+        found = self._found(checks.word("what", what, get_args(What)))[:, self._candidates(what)]
         return float(found.sum(axis=(1, 2)).mean()), found[0].size
 
     def stable_effects(self, errors: float = 1.0) -> pd.DataFrame:
@@ -166,19 +168,3 @@ class StabilityResults(Resampled):
         """Features of which a penalty could make it zero, or tie it, shape (d,)."""
         penalty = self.results.penalty_by_row
         return (penalty.l1 if what == "effects" else penalty.fusion)[1:] > 0
-
-
-def _fit_pair(problem, penalty, start, seeds):
-    """Coefficients and status of two halves; weights are doubled, so that a row meets the same penalties as in all."""
-    fits = []
-    for times in _halves(problem.data.row_weights, np.random.default_rng(seeds)):
-        solution = solve_exactly(problem.reweighted(2.0 * times), penalty, start=start)
-        fits.append((solution.params, solution.status))
-    return fits
-
-
-def _halves(weights, rng):
-    """How often each row is in either half, over its weight, two ndarrays of shape (n,)."""
-    half = number_of_rows(weights) // 2
-    order = rows_at(rng.permutation(number_of_rows(weights)), weights, rng)
-    return [times_drawn(rows, weights) for rows in (order[:half], order[half:2 * half])]

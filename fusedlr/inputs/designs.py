@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .names import refuse_duplicates
 
-__all__ = ["Design", "MISSING", "read_exog", "read_new_exog"]
+__all__ = ["INTERCEPT", "MISSING", "Features", "read_exog", "read_new_exog"]
+
+# The intercept's name, whatever a column of ones was called.
+INTERCEPT = "const"
 
 # What may be done with rows in which a feature is missing, in the words of statsmodels.
 MISSING = ("none", "drop", "raise")
@@ -20,14 +22,14 @@ MISSING = ("none", "drop", "raise")
 LARGEST = 1e100
 
 
-class Design(NamedTuple):
+class Features(NamedTuple):
     """Features without the constant column, and what the columns were called.
 
     Attributes
     ----------
     X : ndarray, shape (n, d)
     names : list
-        Name of the intercept, then one name for each feature.
+        One name for each feature.
     constant : int or None
         Position of the column of ones in the user's exog, where there was one.
     index : pandas.Index or None
@@ -48,8 +50,8 @@ class Design(NamedTuple):
         return len(self.X) if self.kept is None else len(self.kept)
 
 
-def read_exog(exog: Any, drop: bool = False) -> Design:
-    """Design of any of the accepted kinds as ``Design``; a column of ones is taken out as the intercept.
+def read_exog(exog: Any, drop: bool = False) -> Features:
+    """Design of any of the accepted kinds as ``Features``; a column of ones is taken out as the intercept.
 
     With ``drop`` rows with NaN are left out; elsewhere they are refused.
     """
@@ -65,8 +67,8 @@ def read_exog(exog: Any, drop: bool = False) -> Design:
     features = [j for j in range(X.shape[1]) if j != constant]
     if not features:
         raise ValueError("exog must have at least one feature besides the constant column, found none")
-    return Design(X[:, features] if ones.size else X, _intercept_first(names, constant, features), constant,
-                  index, kept)
+    X = X if constant is None else np.delete(X, constant, axis=1)  # by rows, as the solver has it
+    return Features(X, _feature_names(names, features), constant, index, kept)
 
 
 def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndarray, pd.Index | None]:
@@ -109,7 +111,7 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     if exog is None:
         raise TypeError("exog must be an array or a DataFrame of numbers, found None")
     if isinstance(exog, pd.DataFrame):
-        refuse_duplicates("exog", list(exog.columns))
+        checks.refuse_duplicates("exog", list(exog.columns))
     names = list(exog.columns) if isinstance(exog, pd.DataFrame) else None
     X = checks.array("exog", exog)
     if X.ndim == 1:
@@ -124,13 +126,12 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     return X, names, exog.index if isinstance(exog, pd.DataFrame) else None
 
 
-def _intercept_first(names: list | None, constant: int | None, features: list) -> list:
-    """Name of the intercept, then names of the features; const, x1, x2, ... where the user gave none."""
+def _feature_names(names: list | None, features: list) -> list:
+    """Names of the features; x1, x2, ... where the user gave none."""
     if names is None:
-        return ["const", *(f"x{j + 1}" for j in range(len(features)))]
-    intercept = "const" if constant is None else names[constant]
+        return [f"x{j + 1}" for j in range(len(features))]
     others = [names[j] for j in features]
-    if intercept in others:
-        raise ValueError(f"exog has a column named {intercept!r} that is not a column of ones; that is the name of the "
+    if INTERCEPT in others:
+        raise ValueError(f"exog has a column named {INTERCEPT!r} that is not a column of ones; that is the name of the "
                          "intercept, which the model adds itself: rename the column")
-    return [intercept, *others]
+    return others

@@ -3,73 +3,53 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from ..exceptions import OneClassWarning
-from .names import refuse_duplicates
+from ..problem import Labels
 
-__all__ = ["Outcomes", "read_endog", "read_held_out", "warn_one_class"]
-
-
-class Outcomes(NamedTuple):
-    """Labels of every task as 0, 1 and NaN, and what they were called.
-
-    Attributes
-    ----------
-    Y : ndarray, shape (n, t)
-    names : list
-        One name for each task.
-    labels : list of (no, yes)
-        The user's own labels, one pair for each task.
-    index : pandas.Index or None
-        Row labels, where the user gave pandas.
-    """
-
-    Y: np.ndarray
-    names: list
-    labels: list
-    index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
+__all__ = ["read_endog", "read_held_out", "warn_one_class"]
 
 
-def read_endog(endog: Any) -> Outcomes:
-    """Labels of any of the accepted kinds as ``Outcomes``."""
-    frame, index = _endog_frame(endog)
+def read_endog(endog: Any) -> dict:
+    """The pair of labels (no, yes) of each task by its name, from labels of any of the accepted kinds."""
+    frame, _ = _endog_frame(endog)
     if 0 in frame.shape:
         raise ValueError(f"endog must have rows and columns, found shape {frame.shape}")
     names = list(frame.columns)
-    refuse_duplicates("endog", names)
+    checks.refuse_duplicates("endog", names)
     columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
     shared = _shared_words(columns)
-    coded = [_code_labels(column, name, shared) for column, name in zip(columns, names)]
-    Y = np.column_stack([codes for codes, _ in coded])
-    _refuse_unobserved(Y, names)
-    return Outcomes(Y, names, [labels for _, labels in coded], index)
+    found = {name: _pair(column, name, shared) for column, name in zip(columns, names)}
+    _refuse_unobserved(columns, names)
+    return found
 
 
-def read_held_out(endog: Any, names: list, labels: list) -> np.ndarray:
-    """Labels of other rows in the model's own coding, ndarray (n, t) of 0, 1 and NaN.
+def read_held_out(endog: Any, names: list, words: Sequence) -> tuple[np.ndarray, pd.Index | None]:
+    """Labels in a known coding, ndarray (n, t) of 0, 1 and NaN, and the names of the rows.
 
     Unlike in ``read_endog`` a task may have labels of one kind, or none.
     """
-    frame, _ = _endog_frame(endog)
+    frame, index = _endog_frame(endog)
     by_name = isinstance(endog, pd.DataFrame) and set(names) <= set(frame.columns)
     if not by_name and frame.shape[1] != len(names):
         raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
     columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
-    return np.column_stack([_code_known(column, name, pair) for column, name, pair in zip(columns, names, labels)])
+    return np.column_stack([_codes(column, name, pair) for column, name, pair in zip(columns, names, words)]), index
 
 
-def warn_one_class(data: Any, names: list, labels: list, fuse_intercepts: bool) -> None:
+def warn_one_class(labels: Labels, names: Sequence, words: Sequence, fuse_intercepts: bool) -> None:
     """Warn, on behalf of the caller's caller, of tasks whose observed labels are all the same."""
-    seen_yes = ((data.signs > 0) & (data.weights > 0)).any(axis=0)
-    seen_no = ((data.signs < 0) & (data.weights > 0)).any(axis=0)
+    seen_yes, seen_no = (labels.sums(labels.weight * side) > 0 for side in (labels.yes, ~labels.yes))
     advice = ("only its neighbours tell it anything; drop the task, or raise fusion" if fuse_intercepts else
               "its intercept has no finite best value; drop the task, or fuse intercepts (fuse_intercepts=True)")
-    for name, pair, yes, no in zip(names, labels, seen_yes, seen_no):
+    for name, pair, yes, no in zip(names, words, seen_yes, seen_no):
         if not (yes and no):
             warnings.warn(f"task {name!r}: every observed label is {pair[int(yes)]!r}; {advice}", OneClassWarning,
                           stacklevel=3)
@@ -110,31 +90,24 @@ def _label_array(endog):
     return array
 
 
-def _code_labels(column, task, shared):
-    """Codes 0, 1 and NaN of one task, and its pair of labels (no, yes)."""
+def _pair(column, task, shared):
+    """The labels (no, yes) of one task."""
     _refuse_strange_types(column, task)
-    missing = column.isna().to_numpy()
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = _category_pair(column, task)
-    else:
-        labels = _label_pair(column[~missing].tolist(), task, shared)
-    return _codes(column, missing, labels), labels
+        return _category_pair(column, task)
+    return _label_pair(column[column.notna()].tolist(), task, shared)
 
 
-def _codes(column, missing, labels):
-    codes = np.full(len(column), np.nan)
-    codes[~missing] = np.asarray(column[~missing] == labels[1], dtype=bool)
-    return codes
-
-
-def _code_known(column, task, labels):
-    """Codes 0, 1 and NaN of a task whose pair of labels is known."""
+def _codes(column, task, pair):
+    """Codes 0, 1 and NaN of a task whose labels (no, yes) are known."""
     missing = column.isna().to_numpy()
-    unknown = [value for value in column[~missing].unique().tolist() if value not in labels]
+    unknown = [value for value in column[~missing].unique().tolist() if value not in pair]
     if unknown:
-        raise ValueError(f"endog must hold the labels of the fit, {labels[0]!r} and {labels[1]!r} in task {task!r}; "
+        raise ValueError(f"endog must hold the labels of the fit, {pair[0]!r} and {pair[1]!r} in task {task!r}; "
                          f"found {unknown[:3]}")
-    return _codes(column, missing, labels)
+    codes = np.full(len(column), np.nan)
+    codes[~missing] = np.asarray(column[~missing] == pair[1], dtype=bool)
+    return codes
 
 
 def _refuse_strange_types(column, task):
@@ -199,8 +172,8 @@ def _shared_words(columns):
     return sorted(words) if len(words) == 2 else None
 
 
-def _refuse_unobserved(Y, names):
-    empty = [name for name, column in zip(names, Y.T) if np.isnan(column).all()]
+def _refuse_unobserved(columns, names):
+    empty = [name for name, column in zip(names, columns) if column.isna().all()]
     if len(empty) == len(names):
         raise ValueError("endog has no observed label: every value is missing")
     if empty:

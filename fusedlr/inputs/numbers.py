@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -10,30 +11,33 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .names import by_name, check_index
+from ..checks import by_name, check_index
+from ..problem import Labels
 
-__all__ = ["column", "held_out_weights", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty",
-           "read_weights", "row_weights"]
+__all__ = ["column", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty", "refuse_empty",
+           "row_weights", "weighted"]
 
 
-def read_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
-    """Weights of every label, shape (n, t), not negative; some are positive in every task."""
-    counted = held_out_weights(weights, Y, index, tasks)
-    if not counted.any():
+def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks: list) -> Labels:
+    """Labels with a user's weights, of n rows or of rows and tasks, multiplied in; a weight 0 leaves a label out."""
+    if weights is None:
+        return labels
+    array = _by_label("weights", weights, (n, len(tasks)), index, tasks)
+    if (array < 0).any():
+        raise ValueError(f"weights must not be negative, found {array.min():g}")
+    given = array[labels.row, labels.task if array.shape[1] > 1 else 0]
+    return replace(labels, weight=labels.weight * given).some(given > 0)
+
+
+def refuse_empty(labels: Labels, tasks: list) -> None:
+    """Refuse tasks that weights, or rows that were dropped, leave without a label."""
+    counts = np.diff(labels.start)
+    if not counts.any():
         raise ValueError("weights are all zero, or no label of endog is observed: nothing to fit")
-    empty = [name for name, column in zip(tasks, counted.T) if not column.any()]
+    empty = [name for name, count in zip(tasks, counts) if not count]
     if empty:
         raise ValueError(f"weights must leave an observed label in every task; all are zero in {empty}; "
                          "drop these tasks")
-    return counted
-
-
-def held_out_weights(weights: Any, Y: np.ndarray, index: pd.Index | None, tasks: list) -> np.ndarray:
-    """Weights of every label, shape (n, t), not negative; 0 where the label is not observed, 1 where left out."""
-    array = np.ones(Y.shape) if weights is None else _by_label("weights", weights, Y.shape, index, tasks)
-    if (array < 0).any():
-        raise ValueError(f"weights must not be negative, found {array.min():g}")
-    return np.where(np.isnan(Y), 0.0, array)
 
 
 def row_weights(weights: Any, n_rows: int, index: pd.Index | None, reference: str) -> np.ndarray:
@@ -48,35 +52,34 @@ def row_weights(weights: Any, n_rows: int, index: pd.Index | None, reference: st
     return _not_negative("weights", array)
 
 
-def read_offset(offset: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray | None:
-    """Offsets of every label, shape (n, t); None where there are none."""
-    return None if offset is None else _by_label("offset", offset, shape, index, tasks)
+def read_offset(offset: Any, n: int, index: pd.Index | None, tasks: list) -> np.ndarray | None:
+    """Offsets of every row, or of every row and task, shape (n, 1) or (n, t); None where there are none."""
+    return None if offset is None else _by_label("offset", offset, (n, len(tasks)), index, tasks)
 
 
-def new_offset(offset: Any, exog: Any, shape: tuple, index: pd.Index | None, tasks: list, needed: bool) -> np.ndarray:
-    """Offsets of new rows, shape (n, t).
+def new_offset(offset: Any, exog: Any, n: int, index: pd.Index | None, tasks: list,
+               needed: bool) -> np.ndarray | None:
+    """Offsets of new rows, shape (n, 1) or (n, t); None where there are none.
 
     Parameters
     ----------
     offset : None, float, array_like, or name of a column of exog
     exog : what the new rows came in
-    shape : (n, t)
+    n : int
     index : pandas.Index or None
         Labels of the new rows.
     tasks : list
     needed : bool
-        Whether the model was fitted with an offset; then None is refused, elsewhere it is zeros.
+        Whether the model was fitted with an offset; then None is refused.
     """
     if offset is None and needed:
         raise ValueError("offset must be given with new rows, because the model was fitted with one; offset=0 leaves "
                          "it out of the predictions")
     if isinstance(offset, str):
         offset = column("offset", offset, exog, "exog")
-    if offset is None:
-        return np.zeros(shape)
     if isinstance(offset, Real) and not isinstance(offset, bool):
-        return np.full(shape, checks.finite("offset", checks.array("offset", [offset]))[0])
-    return _by_label("offset", offset, shape, index, tasks)
+        return np.full((n, 1), checks.finite("offset", checks.array("offset", [offset]))[0])
+    return read_offset(offset, n, index, tasks)
 
 
 def column(argument: str, name: str, frame: Any, where: str) -> pd.Series:
@@ -169,7 +172,7 @@ def _in_order(argument: str, values: pd.Series | Mapping, names: list, intercept
 
 
 def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray:
-    """Numbers for every row, or every row and task, in the order of rows and tasks, shape (n, t)."""
+    """Numbers for every row, or every row and task, in the order of rows and tasks, shape (n, 1) or (n, t)."""
     if isinstance(values, (pd.Series, pd.DataFrame)):
         check_index(values.index, index, argument)
     if isinstance(values, pd.DataFrame):
@@ -180,7 +183,7 @@ def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, 
     array = checks.finite(argument, checks.array(argument, values))
     if array.shape not in (shape[:1], shape):
         raise ValueError(f"{argument} must have shape {shape[:1]} or {shape}, found {array.shape}")
-    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape))
+    return array[:, None] if array.ndim == 1 else array
 
 
 def _not_negative(argument: str, array: np.ndarray) -> np.ndarray:

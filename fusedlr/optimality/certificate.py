@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from ..objective import Penalty, gap_unit, gradient, linear_predictor, loss_derivatives, objective
-from ..problem import Problem
+from ..objective import gap_unit, gradient, objective
+from ..problem import Penalty, Problem
 from ..tasks import TaskGraph
 from .dual import attempts, dual_point, meet, polish, sum_groups
 from .gauge import largest_gauge
@@ -59,17 +59,16 @@ def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certifica
     -------
     Certificate
     """
-    data, tasks = problem.data, problem.tasks
-    penalty = _without_idle_fusion(penalty, tasks)
-    linear = linear_predictor(data, params)
-    slopes = gradient(data, loss_derivatives(data, linear)[0])
-    value = objective(data, params, penalty, tasks)
-    bounds = (_lower_bound(data, linear, penalty, tasks, groups) for groups in attempts(data, params, penalty, tasks))
+    penalty = _without_idle_fusion(penalty, problem.tasks)
+    linear = problem.linear(params)
+    value = objective(problem, params, penalty)
+    bounds = (_lower_bound(problem, linear, penalty, groups) for groups in attempts(problem, params, penalty))
     found = [bound for bound in bounds if bound is not None]
     dual = max([0.0, *found])
     return Certificate(objective=value, dual=dual, gap=value - dual,
-                       relative_gap=(value - dual) / gap_unit(data, value),
-                       kkt=kkt_violation(params, slopes, penalty, tasks), kind="gap" if found else "kkt")
+                       relative_gap=(value - dual) / gap_unit(problem, value),
+                       kkt=kkt_violation(params, gradient(problem, params), penalty, problem.tasks),
+                       kind="gap" if found else "kkt")
 
 
 def kkt_violation(params: np.ndarray, gradient: np.ndarray, penalty: Penalty, tasks: TaskGraph) -> float:
@@ -107,13 +106,14 @@ def _without_idle_fusion(penalty, tasks):
     return penalty if len(tasks.edges) else replace(penalty, fusion=np.zeros_like(penalty.fusion))
 
 
-def _lower_bound(data, linear, penalty, tasks, groups):
+def _lower_bound(problem, linear, penalty, groups):
     """Value of a feasible dual point near the fitted one, or None where none was found."""
-    a = dual_point(data, polish(data, linear, groups))
-    a = meet(data, a, sum_groups(penalty, tasks))
+    labels, tasks = problem.labels, problem.tasks
+    a = dual_point(labels, polish(problem, linear, groups))
+    a = meet(problem, a, sum_groups(penalty, tasks))
     if a is None:
         return None
-    slopes = gradient(data, data.weights * data.signs * a)
+    slopes = problem.design.gradient(labels.weight * labels.sign * a, labels)
     shrink = max(1.0, largest_gauge(slopes, penalty, tasks))
     a, slopes = a / shrink, slopes / shrink
     ridge = penalty.l2 > 0
@@ -121,4 +121,4 @@ def _lower_bound(data, linear, penalty, tasks, groups):
     rest = least_rest(slopes[ridge], size, penalty.fusion[ridge, None] * tasks.weights, tasks)
     entropy = -xlogy(a, a) - xlogy(1.0 - a, 1.0 - a)
     paid = np.square(rest).sum(axis=1) @ (0.5 / penalty.l2[ridge])
-    return float(np.sum(data.weights * (entropy - a * data.signs * data.offset)) - paid)
+    return float(np.sum(labels.weight * (entropy - a * labels.sign * problem.design.shift(labels))) - paid)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
 from ..objective import loss, loss_derivatives, sigmoid
+from ..problem import Design
 from .splits import transposed_differences
 
 __all__ = ["Groups", "attempts", "dual_point", "meet", "pattern_groups", "polish", "sum_groups"]
@@ -15,9 +16,9 @@ _POLISH_STEPS = 25
 _ITS_OWN = 1e-6  # of a column's square: what is not that of others, for the column not to be one of them again
 
 
-def dual_point(data, linear):
-    """Probability of the other label: the dual point that belongs to a linear predictor."""
-    return sigmoid(-data.signs * linear)
+def dual_point(labels, linear):
+    """Probability of the other label: the dual point that belongs to a linear predictor, shape (m,)."""
+    return sigmoid(-labels.sign * linear)
 
 
 @dataclass(frozen=True)
@@ -38,60 +39,62 @@ class Groups:
     target: np.ndarray
     ridge: np.ndarray
 
-    def columns(self, data):
-        """Column of the design that belongs to each equality, shape (n, g)."""
-        columns = data.X[:, np.maximum(self.row, 1) - 1]
-        columns[:, self.row == 0] = 1.0
-        return columns
+    def columns(self, problem):
+        """A design of the columns that belong to the equalities, one each."""
+        return Design(problem.design.columns(self.row))
 
-    def miss(self, data, columns, a):
+    def miss(self, labels, columns, a):
         """By how much the sums of slopes exceed their targets, shape (g,)."""
-        slopes = columns.T @ (data.weights * data.signs * a)
-        return np.where(self.member, slopes, 0.0).sum(axis=1) - self.target
+        return self._sums(columns.gradient(labels.weight * labels.sign * a, labels)) - self.target
 
-    def load(self, data, columns, a):
+    def load(self, labels, columns, a):
         """Sum of the sizes of what ``miss`` adds up, the measure of its rounding error, shape (g,)."""
-        return np.where(self.member, np.abs(columns).T @ (data.weights * a), 0.0).sum(axis=1)
+        return self._sums(Design(np.abs(columns.X)).gradient(labels.weight * a, labels))
 
-    def normal_matrix(self, columns, curvature):
+    def _sums(self, slopes):
+        return np.where(self.member, slopes[1:], 0.0).sum(axis=1)
+
+    def normal_matrix(self, labels, columns, curvature):
         """Inner products of the equalities in the metric of the curvature, shape (g, g)."""
         matrix = np.zeros((len(self.row), len(self.row)))
-        for k in range(self.member.shape[1]):
+        for k, part in enumerate(labels.parts):
             mine = np.flatnonzero(self.member[:, k])
-            part = columns[:, mine]
-            matrix[np.ix_(mine, mine)] += part.T @ (part * curvature[:, [k]])
+            design = columns.X[np.ix_(labels.row[part], mine)]
+            matrix[np.ix_(mine, mine)] += design.T @ (design * curvature[part, None])
         return matrix
 
     def take(self, which):
         """Some of the equalities."""
         return Groups(self.row[which], self.member[which], self.target[which], self.ridge[which])
 
-    def combine(self, columns, z):
-        """The equalities' columns times ``z``, in each task where they apply, shape (n, t)."""
-        return columns @ np.where(self.member, z[:, None], 0.0)
+    def combine(self, labels, columns, z):
+        """The equalities' columns times ``z``, in each task where they apply, shape (m,)."""
+        inside = np.where(self.member, z[:, None], 0.0)
+        return columns.linear(np.vstack([np.zeros(labels.n_tasks), inside]), labels)
 
 
-def attempts(data, params, penalty, tasks):
+def attempts(problem, params, penalty):
     """Equalities to aim at: what the point's own pattern implies, and the indispensable ones alone.
 
     The first gives a gap of second order in the error of a nearly optimal point; the
     second is the safer choice far from the minimum. Of columns that are nearly the same, with
     slopes that the pattern wants to differ, only those of larger coefficients are aimed at.
     """
-    needed = sum_groups(penalty, tasks)
+    needed = sum_groups(penalty, problem.tasks)
     for with_ridge in (True, False):
-        pattern = pattern_groups(params, penalty, tasks, with_ridge)
+        pattern = pattern_groups(params, penalty, problem.tasks, with_ridge)
         if len(pattern.row) <= _PATTERN_GROUPS:
-            leading = _leading(data, params, pattern)
+            leading = _leading(problem, params, pattern)
             return [pattern, needed] if len(leading.row) == len(pattern.row) else [pattern, leading, needed]
     return [needed]
 
 
-def _leading(data, params, groups):
+def _leading(problem, params, groups):
     """The equalities without those that nearly follow from others of larger coefficients."""
     size = np.abs(params[groups.row, groups.member.argmax(axis=1)])
     order = np.argsort(-size, kind="stable")
-    matrix = groups.normal_matrix(groups.columns(data), data.weights)[np.ix_(order, order)]
+    labels = problem.labels
+    matrix = groups.normal_matrix(labels, groups.columns(problem), labels.weight)[np.ix_(order, order)]
     scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-200))
     factor = cholesky(matrix / scale[:, None] / scale + 1e-3 * _ITS_OWN * np.eye(len(order)), lower=True)
     return groups.take(np.sort(order[np.square(factor.diagonal()) > _ITS_OWN]))
@@ -126,7 +129,7 @@ def _split_labels(rows, label):
     return np.repeat(rows, used.sum(axis=1)), member[used]
 
 
-def polish(data, linear, groups):
+def polish(problem, linear, groups):
     """Move the linear predictor along the equalities' columns until its dual point meets them.
 
     Newton's method on a convex function, stopped where it no longer gets anywhere: what
@@ -134,62 +137,64 @@ def polish(data, linear, groups):
     """
     if not len(groups.row):
         return linear
-    columns, moved = groups.columns(data), np.zeros(len(groups.row))
+    labels, columns, moved = problem.labels, groups.columns(problem), np.zeros(len(groups.row))
     for _ in range(_POLISH_STEPS):
-        miss = groups.miss(data, columns, dual_point(data, linear)) - groups.ridge * moved
-        if np.abs(miss).max() <= 1e-13 * data.weights.sum():
+        miss = groups.miss(labels, columns, dual_point(labels, linear)) - groups.ridge * moved
+        if np.abs(miss).max() <= 1e-13 * labels.weight.sum():
             break
-        curvature = loss_derivatives(data, linear)[1]
-        step = _solve(groups.normal_matrix(columns, curvature) + np.diag(groups.ridge), miss)
+        curvature = loss_derivatives(labels, linear)[1]
+        step = _solve(groups.normal_matrix(labels, columns, curvature) + np.diag(groups.ridge), miss)
         if np.abs(step).max() > 1e100:  # hardly any curvature is left
             break
         tilt = (groups.target + groups.ridge * moved) @ step, 0.5 * groups.ridge @ np.square(step)
-        length = _step_length(data, linear, groups.combine(columns, step), tilt, miss @ step)
+        change = groups.combine(labels, columns, step)
+        length = _step_length(labels, linear, change, tilt, miss @ step)
         if length == 0:
             break
-        linear, moved = linear + length * groups.combine(columns, step), moved + length * step
+        linear, moved = linear + length * change, moved + length * step
     return linear
 
 
-def _step_length(data, linear, change, tilt, promise):
+def _step_length(labels, linear, change, tilt, promise):
     """Largest power of a half that lowers the loss plus a linear and a square term; 0 if none down to 1e-6."""
-    start, length = loss(data, linear), 1.0
+    start, length = loss(labels, linear), 1.0
     while length > 1e-6:
         added = length * tilt[0] + length * length * tilt[1]
-        if loss(data, linear + length * change) + added <= start - 1e-4 * length * promise + 1e-14 * start:
+        if loss(labels, linear + length * change) + added <= start - 1e-4 * length * promise + 1e-14 * start:
             return length
         length *= 0.5
     return 0.0
 
 
-def meet(data, a, groups):
+def meet(problem, a, groups):
     """The nearest dual point, in the metric of the curvature, that meets the equalities.
 
     A move is proportional to a (1 - a), so that a small one stays between 0 and 1; None where
     it does not, where the equalities contradict each other, and where only a = 0 is left.
     """
-    a = np.where(data.weights > 0, a, 0.0)
+    labels = problem.labels
+    a = np.where(labels.weight > 0, a, 0.0)
     if not len(groups.row):
         return a
-    columns = groups.columns(data)
-    a = np.where(_forced_to_zero(data, columns, groups), 0.0, a)
+    columns = groups.columns(problem)
+    a = np.where(_forced_to_zero(labels, columns, groups), 0.0, a)
     for _ in range(8):
-        miss, rounding = groups.miss(data, columns, a), groups.load(data, columns, a)
+        miss, rounding = groups.miss(labels, columns, a), groups.load(labels, columns, a)
         if (np.abs(miss) <= 2e-16 * rounding).all():
             break
-        step = _solve(groups.normal_matrix(columns, data.weights * a * (1.0 - a)), miss)
-        a = a - data.signs * a * (1.0 - a) * groups.combine(columns, step)
+        step = _solve(groups.normal_matrix(labels, columns, labels.weight * a * (1.0 - a)), miss)
+        a = a - labels.sign * a * (1.0 - a) * groups.combine(labels, columns, step)
         if not (np.isfinite(a).all() and a.min() >= 0 and a.max() <= 1):
             return None
-    met = (np.abs(groups.miss(data, columns, a)) <= 1e-14 * groups.load(data, columns, a)).all()
+    met = (np.abs(groups.miss(labels, columns, a)) <= 1e-14 * groups.load(labels, columns, a)).all()
     return a if met and a.any() else None
 
 
-def _forced_to_zero(data, columns, groups):
-    """Where a sum of terms of one sign must be 0, as for the intercept of a task with one class."""
-    forced = np.zeros(data.signs.shape, dtype=bool)
-    for column, member in zip(columns.T, groups.member):
-        terms = np.where(member, column[:, None] * data.weights * data.signs, 0.0)
+def _forced_to_zero(labels, columns, groups):
+    """Where a sum of terms of one sign must be 0, as for the intercept of a task with one class, shape (m,)."""
+    forced = np.zeros(labels.size, dtype=bool)
+    for column, member in zip(columns.X.T, groups.member):
+        terms = np.where(member[labels.task], column[labels.row] * labels.weight * labels.sign, 0.0)
         if (terms >= 0).all() or (terms <= 0).all():
             forced |= terms != 0
     return forced

@@ -5,51 +5,61 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..checks import check_index
 from ..exceptions import CrossingWarning
-from ..inputs import check_index, row_weights
-from ..inputs.names import refuse_duplicates
-from ..objective import Data, sigmoid
-from ..scoring import Metric
+from ..inputs import row_weights
+from ..io import LABEL, Plain, listed, saved, word
+from ..metrics import Metric
+from ..objective import sigmoid
+from ..problem import Design, Groups, Labels
+from .binary import Binary
+from .outcome import LabelledRows, Outcome
 
-__all__ = ["KINDS", "Ordered", "ordered_scores"]
+if TYPE_CHECKING:
+    from ..fit import Fit
 
-KINDS = ("sequential", "cumulative")
-DIRECTIONS = ("forward", "backward")
+__all__ = ["Direction", "Kind", "Ordered", "ordered_scores"]
+
+Kind = Literal["sequential", "cumulative"]
+Direction = Literal["forward", "backward"]
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(Outcome):
     """Levels of an ordered outcome, and how they are cut into tasks.
 
     Attributes
     ----------
     levels : tuple
         The user's own, lowest first.
-    kind : "sequential" or "cumulative"
+    layout : "sequential" or "cumulative"
     direction : "forward" or "backward"
         Of a sequential outcome. Yes always means the higher side.
     categorical : bool
         Whether predicted levels come back as a categorical.
     """
 
-    levels: tuple
-    kind: str = "sequential"
-    direction: str = "forward"
-    categorical: bool = False
+    kind: ClassVar[str] = "ordered"
+    predictions: ClassVar[tuple[str, ...]] = ("levels", "level", "rank")
 
-    predictions = ("levels", "level", "rank")
+    levels: tuple = saved(Plain(listed(LABEL, least=2), list, tuple))
+    layout: str = saved(Plain(word(*get_args(Kind))), default="sequential")
+    direction: str = saved(Plain(word(*get_args(Direction))), default="forward")
+    categorical: bool = saved(default=False)
 
     @classmethod
-    def read(cls, endog: Any, levels: Any = None, kind: str = "sequential", direction: str = "forward") -> Ordered:
+    def read(cls, endog: Any, levels: Any = None, kind: Kind = "sequential",
+             direction: Direction = "forward") -> Ordered:
         """The outcome that a column of levels describes; ``labels`` then lays out the column itself."""
         column = _column(endog)
-        kind, direction = checks.word("kind", kind, KINDS), checks.word("direction", direction, DIRECTIONS)
+        kind = checks.word("kind", kind, get_args(Kind))
+        direction = checks.word("direction", direction, get_args(Direction))
         if kind == "cumulative" and direction == "backward":
             raise ValueError("direction='backward' goes with kind='sequential' only; cumulative tasks have none")
         found = _ordered_levels(column, levels)
@@ -62,16 +72,11 @@ class Ordered:
         return outcome
 
     @property
-    def exact(self) -> bool:
-        """Whether the log-likelihood of the outcome is the sum of those of its tasks."""
-        return self.kind == "sequential"
-
-    @property
-    def names(self) -> list[str]:
+    def tasks(self) -> tuple:
         """Names of the tasks: ">level" for each level but the last; backward, ">=level" for each but the first."""
         if self.direction == "backward":
-            return [f">={level}" for level in self.levels[1:]]
-        return [f">{level}" for level in self.levels[:-1]]
+            return tuple(f">={level}" for level in self.levels[1:])
+        return tuple(f">{level}" for level in self.levels[:-1])
 
     def ranks(self, endog: Any) -> pd.Series:
         """Position of each row's level, from 0, NaN where missing, Series (n,)."""
@@ -83,29 +88,34 @@ class Ordered:
                              f"levels are {list(self.levels)}")
         return rank
 
-    def labels(self, endog: Any) -> pd.DataFrame:
-        """Labels of the tasks, 0, 1 and NaN where a task says nothing about the row, DataFrame (n, t)."""
+    def labels(self, endog: Any) -> LabelledRows:
+        """Labels from a column of levels, or from a table of the tasks' own labels.
+
+        A row that never reached the level of a sequential task has no label in it.
+        """
+        if np.ndim(endog) == 2:
+            return Binary(self.tasks, self.words).labels(endog)
         rank = self.ranks(endog)
         r, k = rank.to_numpy()[:, None], np.arange(len(self.levels) - 1.0)
         above = np.where(np.isnan(r), np.nan, r > k)
-        if self.kind == "sequential":
+        if self.layout == "sequential":
             reached = r >= k if self.direction == "forward" else r <= k + 1
             above = np.where(reached, above, np.nan)
-        return pd.DataFrame(above, rank.index, self.names)
+        return LabelledRows(Labels.wide(above), len(rank), rank.index if isinstance(endog, pd.Series) else None)
 
-    def observed(self, data: Data) -> tuple[np.ndarray, np.ndarray]:
-        """Ranks of the rows of a fit and how often each counts, both of shape (n,); the weight is 0 where missing."""
-        yes = (data.signs > 0) & (data.weights > 0)
-        if self.direction == "forward":
-            return yes.sum(axis=1), data.row_weights
-        steps = np.arange(1, yes.shape[1] + 1)
-        return (yes * steps).max(axis=1), data.row_weights
+    def observed(self, labels: Labels, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ranks of n rows and how often each counts, both of shape (n,); the weight is 0 where missing."""
+        rank = np.zeros(n, dtype=int)
+        yes = labels.yes & (labels.weight > 0)
+        # With no label beyond the level where a row ended, the highest yes counts.
+        np.maximum.at(rank, labels.row[yes], labels.task[yes] + 1)
+        return rank, Groups.rows(labels, n).times
 
     def probabilities(self, linear: np.ndarray) -> np.ndarray:
         """Probability of every level from linear predictors of shape (..., t), shape (..., levels)."""
         if self.direction == "backward":
             return _stops(-linear[..., ::-1])[..., ::-1]
-        return _stops(linear) if self.kind == "sequential" else _differences(sigmoid(linear))
+        return _stops(linear) if self.layout == "sequential" else _differences(sigmoid(linear))
 
     def predict(self, linear: pd.DataFrame, which: str) -> pd.DataFrame | pd.Series:
         """Probabilities of the levels, the most probable level, or the expected rank of each row."""
@@ -117,17 +127,22 @@ class Ordered:
             return pd.Series(shares @ self._numbers, linear.index, name="rank")
         return pd.Series(self._named(shares.argmax(axis=1)), linear.index, name="level")
 
-    def loglike(self, data: Data, linear: np.ndarray) -> float:
+    def loglike(self, labels: Labels, linear: np.ndarray) -> float:
         """Log-likelihood of the levels themselves, weights counted; -inf where a level that occurs has no chance."""
-        rank, weights = self.observed(data)
+        if self.layout == "sequential":  # the tasks' likelihoods multiply to that of the levels
+            return super().loglike(labels, linear)
+        n = labels.row.max() + 1
+        rank, weights = self.observed(labels, n)
         seen = weights > 0
-        chance = np.take_along_axis(self.probabilities(linear[seen]), rank[seen, None], axis=1)[:, 0]
+        shares = self.probabilities(labels.table(linear, n)[seen])
         with np.errstate(divide="ignore"):
-            return float(weights[seen] @ np.log(chance))
+            return float(weights[seen] @ np.log(np.take_along_axis(shares, rank[seen, None], axis=1)[:, 0]))
 
-    def null_loglike(self, data: Data) -> float:
+    def null_loglike(self, labels: Labels, offset: np.ndarray) -> float:
         """Log-likelihood of the levels if every row had the same chances, weights counted."""
-        rank, weights = self.observed(data)
+        if self.layout == "sequential":
+            return super().null_loglike(labels, offset)
+        rank, weights = self.observed(labels, labels.row.max() + 1)
         totals = np.bincount(rank, weights, len(self.levels))
         seen = totals[totals > 0]
         return float(seen @ np.log(seen / seen.sum()))
@@ -137,24 +152,19 @@ class Ordered:
         """Scores of the outcome as a whole, for the choice of penalties."""
         return {"rps": Metric(self._mean_rps, False, "logloss", "mean ranked probability score of held-out rows")}
 
-    def _mean_rps(self, params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
-        """Mean ranked probability score for each of many fits; parameters as in ``scoring.validation_error``."""
-        data = Data.from_arrays(X, Y, weights, offset)
-        rank, counts = self.observed(data)
+    def facts(self, labels: Labels) -> list[tuple[str, str]]:
+        """How many levels there are, and how they are cut into tasks."""
+        return [("Levels:", f"{len(self.levels)} ({self.layout}{', backward' * (self.direction == 'backward')})")]
+
+    def _mean_rps(self, params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+        """Mean ranked probability score for each of many fits; parameters as in ``metrics.error``."""
+        rank, counts = self.observed(labels, design.n_rows)
         if not counts.any():
             return np.full(len(params), np.nan)
-        shares = (self.probabilities(data.offset + point[0] + data.X @ point[1:]) for point in params)
+        seen = np.flatnonzero(counts)
+        held, rank, counts = design.take(seen), rank[seen], counts[seen]
+        shares = (self.probabilities(held.table(point)) for point in params)
         return np.array([counts @ ranked_probability(each, rank) / counts.sum() for each in shares])
-
-    def state(self) -> dict:
-        """Everything the outcome is, as plain values; ``from_state`` takes them back."""
-        return {"outcome": "ordered", "levels": list(self.levels), "kind": self.kind, "direction": self.direction,
-                "categorical": self.categorical}
-
-    @classmethod
-    def from_state(cls, state: dict) -> Ordered:
-        """An outcome from what ``state`` gave."""
-        return cls(tuple(state["levels"]), state["kind"], state["direction"], state["categorical"])
 
     @property
     def _numbers(self) -> np.ndarray:
@@ -169,14 +179,14 @@ class Ordered:
         return [self.levels[k] for k in codes]
 
     def _warn_crossing(self, linear: np.ndarray) -> None:
-        crossed = int((np.diff(linear, axis=1) > 0).any(axis=1).sum()) if self.kind == "cumulative" else 0
+        crossed = int((np.diff(linear, axis=1) > 0).any(axis=1).sum()) if self.layout == "cumulative" else 0
         if crossed:
             warnings.warn(f"P(> level) rises with the level in {crossed} of {len(linear)} rows, which no outcome can "
                           "do; it was put in falling order there; kind='sequential' never crosses, and a larger "
                           "fusion crosses less", CrossingWarning, stacklevel=4)
 
 
-def ordered_scores(results: Any, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> pd.Series:
+def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> pd.Series:
     """How well a fit of an ordered outcome predicts other rows.
 
     Parameters
@@ -196,8 +206,8 @@ def ordered_scores(results: Any, endog: Any, exog: Any, weights: Any = None, off
         mean ranked probability score; ``error``, the share of rows whose most probable
         level is another; ``nobs``, the rows that were scored. Weights count in all of them.
     """
-    outcome = getattr(getattr(results, "model", None), "outcome", None)
-    if not isinstance(outcome, Ordered):
+    outcome: Any = getattr(getattr(results, "model", None), "outcome", None)
+    if getattr(outcome, "kind", None) != "ordered":
         raise ValueError("results must come from FusedLogit.from_ordered, found a model of plain tasks or of times")
     ranks = outcome.ranks(endog)
     counts = row_weights(weights, len(ranks), endog.index if isinstance(endog, pd.Series) else None, "endog")
@@ -271,7 +281,7 @@ def _ordered_levels(column, levels):
                              f"found {list(pd.unique(column.dropna()))[:4]}")
         levels = sorted(pd.unique(column.dropna()).tolist())
     levels = [level.item() if isinstance(level, np.generic) else level for level in checks.listed("levels", levels)]
-    refuse_duplicates("levels", levels)
+    checks.refuse_duplicates("levels", levels)
     if len(levels) < 2:
         raise ValueError(f"endog must have at least two ordered levels, found {levels}")
     return [int(level) if isinstance(level, float) and level.is_integer() else level for level in levels]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..inputs.names import check_index
+from ..checks import check_index
+from ..io import Plain, finite, listed, saved
 from ..objective import sigmoid
-from ..scoring import Metric
+from ..problem import Labels
+from .binary import Binary
+from .outcome import Axis, LabelledRows, Outcome
 
 __all__ = ["Survival", "Times", "split_surv"]
 
@@ -58,7 +61,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Survival:
+class Survival(Outcome):
     """Intervals in which an event can come.
 
     Attributes
@@ -68,17 +71,17 @@ class Survival:
         holds its right end, not its left.
     """
 
-    breaks: tuple
+    kind: ClassVar[str] = "survival"
+    predictions: ClassVar[tuple[str, ...]] = ("hazard", "survival", "incidence", "median")
 
-    predictions = ("hazard", "survival", "incidence", "median")
-    exact = True
+    breaks: tuple = saved(Plain(listed(finite(0), "1+t", least=2), list, tuple))
 
     @classmethod
     def read(cls, times: Times, breaks: Any) -> Survival:
         """The outcome with these breaks; ``labels`` then lays out the times themselves."""
         outcome = cls(tuple(_breaks(breaks, times).tolist()))
-        events = (outcome.labels(times) == 1).sum()
-        empty = [name for name, count in events.items() if not count]
+        labels = outcome.labels(times).labels
+        empty = [name for name, count in zip(outcome.tasks, labels.sums(labels.yes)) if not count]
         if empty:
             late = " (rows that entered inside an interval do not count in it)" * bool(times.entry.any())
             raise ValueError(f"breaks leave the intervals {empty[:4]} without an event{late}, whose hazard would be 0; "
@@ -86,27 +89,34 @@ class Survival:
         return outcome
 
     @property
-    def names(self) -> list[str]:
+    def tasks(self) -> tuple:
         """Names of the tasks, "(from,to]"."""
-        return [f"({start:.4g},{end:.4g}]" for start, end in zip(self.breaks, self.breaks[1:])]
+        return tuple(f"({start:.4g},{end:.4g}]" for start, end in zip(self.breaks, self.breaks[1:]))
 
     @property
-    def metrics(self) -> dict[str, Metric]:
-        """None beyond those of the tasks: Brier scores and concordance need the times; see ``out_of_fold_scores``."""
-        return {}
+    def axis(self) -> Axis:
+        """The intervals along time."""
+        return Axis(self.tasks, self.breaks)
 
-    def labels(self, times: Times) -> pd.DataFrame:
-        """1 where the event came in the interval, 0 where it was survived, NaN where not watched all along.
+    def labels(self, endog: Any) -> LabelledRows:
+        """Labels from ``Times``, or from a table of the tasks' own labels.
 
-        A row counts in an interval if it was watched from its start, and until its end or
-        until the event: one that entered or was censored inside it has no label there.
+        1 where the event came in the interval, 0 where it was survived. A row counts in an
+        interval if it was watched from its start, and until its end or until the event: one
+        that entered or was censored inside it has no label there.
         """
+        if not isinstance(endog, Times):
+            return Binary(self.tasks, self.words).labels(endog)
         start, end = np.array(self.breaks[:-1]), np.array(self.breaks[1:])
-        time, event = times.time[:, None], times.event[:, None]
-        at_risk = (times.entry[:, None] <= start) & (time > start)
+        time, event = endog.time[:, None], endog.event[:, None]
+        at_risk = (endog.entry[:, None] <= start) & (time > start)
         came = event & (time <= end)
         labels = np.where(at_risk & came, 1.0, np.where(at_risk & (time >= end), 0.0, np.nan))
-        return pd.DataFrame(labels, times.index, self.names)
+        return LabelledRows(Labels.wide(labels), len(time), endog.index)
+
+    def facts(self, labels: Labels) -> list[tuple[str, str]]:
+        """How many events there are in the intervals."""
+        return [("Events:", f"{(labels.weight * labels.yes).sum():g}")]
 
     def curves(self, linear: np.ndarray) -> np.ndarray:
         """Probability to be without the event at the end of each interval, from linear predictors, shape (n, t)."""
@@ -122,15 +132,6 @@ class Survival:
             found = np.where(below.any(axis=1), ends.to_numpy()[below.argmax(axis=1)], np.nan)
             return pd.Series(found, linear.index, name="median")
         return pd.DataFrame(alive if which == "survival" else 1 - alive, linear.index, ends)
-
-    def state(self) -> dict:
-        """Everything the outcome is, as plain values; ``from_state`` takes them back."""
-        return {"outcome": "survival", "breaks": list(self.breaks)}
-
-    @classmethod
-    def from_state(cls, state: dict) -> Survival:
-        """An outcome from what ``state`` gave."""
-        return cls(tuple(state["breaks"]))
 
 
 def split_surv(formula: str) -> str:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..inputs import check_index, row_weights
-from ..objective import linear_predictor, sigmoid
+from ..checks import check_index
+from ..inputs import row_weights
+from ..objective import sigmoid
 from .survival import Survival, Times
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+    from ..tuning import CVResults
 
 __all__ = ["brier_scores", "censoring_curve", "concordance", "curve_scores", "out_of_fold_scores", "survival_scores"]
 
 
-def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any = None, weights: Any = None,
+def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any = None, weights: Any = None,
                     offset: Any = None) -> pd.Series:
     """Scores of a fit of time to event in other rows.
 
@@ -61,7 +66,7 @@ def survival_scores(results: Any, time: Any, event: Any, exog: Any, entry: Any =
     return _scores(hazard, outcome, times, _row_weights(weights, times))
 
 
-def out_of_fold_scores(cv: Any, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.DataFrame:
+def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.DataFrame:
     """Scores of the chosen penalties of time to event in each fold, by the fit on all other folds.
 
     Parameters
@@ -83,21 +88,22 @@ def out_of_fold_scores(cv: Any, time: Any, event: Any, entry: Any = None, weight
     The same folds chose the penalties, so that these scores are a little better than those
     of new rows; for a comparison of models part the rows first, and choose within each part.
     """
-    outcome, model = _outcome("cv", cv), cv.model
-    if getattr(cv, "folds", None) is None:
+    outcome, fold = _outcome("cv", cv), getattr(cv, "folds", None)
+    model: Any = cv.model
+    if fold is None:
         raise ValueError("cv must be what fit_cv chose by folds, found no folds; use by='cv', or survival_scores for "
                          "other rows")
-    times, data = Times.read(time, event, entry), model.data
-    if len(times.time) != data.n_rows:
-        raise ValueError(f"time must have one value for each of the {data.n_rows} rows of the model, found "
+    times, problem = Times.read(time, event, entry), model.with_data()
+    if len(times.time) != problem.n_rows:
+        raise ValueError(f"time must have one value for each of the {problem.n_rows} rows of the model, found "
                          f"{len(times.time)}")
     check_index(times.index, model.index, "time", "the model")
-    counts, folds = _row_weights(weights, times), np.unique(cv.folds)
+    counts, folds = _row_weights(weights, times), np.unique(fold)
     rows = []
-    for fold in folds:
-        held = cv.folds == fold
+    for number in folds:
+        held = fold == number
         fit = model.with_rows(~held).fit(**cv.penalties)
-        hazard = sigmoid(linear_predictor(data.rows(held), fit.solution.params))
+        hazard = sigmoid(problem.design.take(held).table(fit.solution.params))
         rows.append(_scores(hazard, outcome, times.rows(held), counts[held]))
     return pd.DataFrame(rows, pd.Index(folds, name="fold"))
 
@@ -210,7 +216,7 @@ def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: A
 
 def _outcome(name, results):
     outcome = getattr(getattr(results, "model", None), "outcome", None)
-    if not isinstance(outcome, Survival):
+    if getattr(outcome, "kind", None) != "survival":
         raise ValueError(f"{name} must come from FusedLogit.from_survival, found {checks.shown(results)}")
     return outcome
 
@@ -222,16 +228,16 @@ def _row_weights(weights, times):
 
 def _scores(hazard, outcome, times, counts):
     curves, ends = np.cumprod(1 - hazard, axis=1), np.array(outcome.breaks)
-    return pd.Series({"loglike": _loglike(outcome.labels(times).to_numpy(), hazard, counts),
+    return pd.Series({"loglike": _loglike(outcome.labels(times).labels, hazard, counts),
                       "brier": _integrated(brier_scores(curves, ends, times, counts), ends),
                       "concordance": concordance(curves, ends, times, counts), "nobs": float(counts.sum())})
 
 
 def _loglike(labels, hazard, counts):
-    chance = np.where(labels == 1, hazard, 1 - hazard)
+    chance = hazard[labels.row, labels.task]
     with np.errstate(divide="ignore"):
-        by_row = np.log(np.where(np.isnan(labels), 1.0, chance)).sum(axis=1)
-    told = (counts > 0) & ~np.isnan(labels).all(axis=1)
+        by_row = labels.by_row(labels.weight * np.log(np.where(labels.yes, chance, 1 - chance)), len(counts))
+    told = (counts > 0) & (labels.by_row(labels.weight, len(counts)) > 0)
     return float(np.average(by_row[told], weights=counts[told])) if told.any() else float("nan")
 
 

@@ -1,5 +1,7 @@
 """Axes, labels, ticks and colours that the figures share."""
 
+from typing import Literal, get_args
+
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
@@ -8,13 +10,15 @@ from matplotlib.axes import Axes
 
 from .. import checks
 
-__all__ = ["FAINT", "INK", "MARKERS", "colour_bar", "feature_units", "given", "grid_axes", "inches", "label_grid",
-           "largest", "mark_line", "nearest", "new_axes", "plain", "short", "shown_title", "style", "task_colours",
-           "task_key", "zero_log_axis"]
+__all__ = ["FAINT", "INK", "MARKERS", "Per", "colour_bar", "feature_units", "given", "grid_axes", "inches",
+           "label_grid", "largest", "mark_line", "nearest", "new_axes", "plain", "short", "shown_title", "style",
+           "task_colours", "task_key", "zero_log_axis"]
 
 INK = "0.15"
 FAINT = "0.6"
 MARKERS = "osD^vP"
+
+Per = Literal["sd", "unit"]
 
 
 def given(ax):
@@ -56,9 +60,9 @@ def label_grid(ax, row_names, column_names):
 
 def feature_units(model, per):
     """What one step of each feature is, shape (d,), and what to call it; see ``coef_map``."""
-    if checks.word("per", per, ("sd", "unit")) == "unit":
+    if checks.word("per", per, get_args(Per)) == "unit":
         return np.ones(len(model.scale)), "unit"
-    return (model.scale if model.standardize else model.data.X.std(axis=0)), "standard deviation"
+    return (model.scale if model.standardize else model.with_data().design.X.std(axis=0)), "standard deviation"
 
 
 def inches(ax):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn as sns
@@ -12,12 +12,15 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from .. import checks
-from .axes import INK, colour_bar, feature_units, given, grid_axes, inches, label_grid, largest, shown_title
+from .axes import INK, Per, colour_bar, feature_units, given, grid_axes, inches, label_grid, largest, shown_title
+
+if TYPE_CHECKING:
+    from ..results import FusedLogitResults
 
 __all__ = ["coef_map"]
 
 
-def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None = None) -> Axes:
+def coef_map(results: FusedLogitResults, features: int = 30, per: Per = "sd", ax: Axes | None = None) -> Axes:
     """Coefficients as a map, features by tasks: zeros blank, tied neighbours one outlined cell.
 
     Parameters
@@ -42,11 +45,12 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
     checks.result("results", results, ("model", "solution", "coefs"), "a fit such as FusedLogit(...).fit gives")
     ax = given(ax)
     units, unit = feature_units(results.model, per)
-    values = results.coefs * units[:, None]
+    values = results.coefs.to_numpy() * units[:, None]
     shown = largest(np.abs(values).max(axis=1), features)
     groups = results.model.tasks.tied(results.solution.params[1:][shown])
     ax = ax or grid_axes(len(shown), results.model.endog_names)
-    colour, edges = _signed_colours(values), _edges(results.model)
+    axis = results.model.outcome.axis
+    colour, edges = _signed_colours(values), np.array(axis.ends or range(len(axis.names) + 1), dtype=float)
     room = np.divide(inches(ax), (edges[-1] - edges[0], len(shown)))
     for row, feature in enumerate(shown):
         for first, last in _runs(groups[row]):
@@ -54,7 +58,7 @@ def coef_map(results: Any, features: int = 30, per: str = "sd", ax: Axes | None 
             _coef_cell(ax, *cell)
             _cell_numbers(ax, *cell)
     label_grid(ax, [results.model.exog_names[1 + i] for i in shown], results.model.endog_names)
-    if hasattr(results.model.outcome, "breaks"):
+    if axis.ends is not None:
         _time_ticks(ax, edges)
     colour_bar(ax, colour, f"change in log-odds\nper {unit}\n(hatched: negative)")
     ax.set_title(shown_title("Coefficients", values, len(shown)), loc="left")
@@ -70,11 +74,6 @@ def _runs(groups):
     """First and last column of every run of equal groups."""
     ends = np.flatnonzero(np.append(np.diff(groups) != 0, True))
     return zip(np.append(0, ends[:-1] + 1), ends)
-
-
-def _edges(model):
-    """Where columns begin and end, shape (t + 1,): in time where they are intervals, else one unit each."""
-    return np.array(getattr(model.outcome, "breaks", range(len(model.endog_names) + 1)), dtype=float)
 
 
 def _time_ticks(ax, breaks):

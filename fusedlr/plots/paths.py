@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from .. import checks
-from .axes import (FAINT, MARKERS, feature_units, given, largest, mark_line, nearest, new_axes, plain, style,
+from .axes import (FAINT, MARKERS, Per, feature_units, given, largest, mark_line, nearest, new_axes, plain, style,
                    task_colours, task_key, zero_log_axis)
+
+if TYPE_CHECKING:
+    from ..tuning import CVResults, Grid
 
 __all__ = ["coef_paths", "feature_path"]
 
 PENALTIES = ("l1", "l2", "fusion")
 
 
-def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | None = None,
+def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, l2: float | None = None,
                  ax: Axes | None = None) -> Axes:
     """Coefficients of one feature in all tasks as fusion grows; over l1 where the grid has one fusion only.
 
@@ -52,8 +55,8 @@ def feature_path(grid: Any, feature: str, l1: float | None = None, l2: float | N
     return ax
 
 
-def coef_paths(grid: Any, l2: float | None = None, fusion: float | None = None, features: int = 8, per: str = "sd",
-               ax: Axes | None = None) -> Axes:
+def coef_paths(grid: Grid | CVResults, l2: float | None = None, fusion: float | None = None, features: int = 8,
+               per: Per = "sd", ax: Axes | None = None) -> Axes:
     """Coefficients of all features in all tasks as l1 falls, at one l2 and one fusion.
 
     Parameters

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from .. import checks
-from .axes import FAINT, MARKERS, feature_units, given, largest, new_axes, plain, style, task_colours, task_key
+from .axes import FAINT, MARKERS, Per, feature_units, given, largest, new_axes, plain, style, task_colours, task_key
+
+if TYPE_CHECKING:
+    from ..inference import BootstrapResults, RefitResults
 
 __all__ = ["intervals"]
 
 
-def intervals(result: Any, alpha: float = 0.05, features: int = 12, per: str = "sd", ax: Axes | None = None) -> Axes:
+def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, features: int = 12, per: Per = "sd",
+              ax: Axes | None = None) -> Axes:
     """Coefficients with their intervals, features from top to bottom and the tasks of each one below the other.
 
     Parameters

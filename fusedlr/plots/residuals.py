@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn as sns
@@ -11,10 +11,13 @@ from matplotlib.axes import Axes
 from .. import checks
 from .axes import INK, given, new_axes
 
+if TYPE_CHECKING:
+    from ..results import FusedLogitResults
+
 __all__ = ["residual_history"]
 
 
-def residual_history(results: Any, ax: Axes | None = None) -> Axes:
+def residual_history(results: FusedLogitResults, ax: Axes | None = None) -> Axes:
     """Residuals of the ADMM by iteration.
 
     Parameters

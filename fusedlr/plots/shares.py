@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import seaborn as sns
@@ -12,14 +12,17 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from .. import checks
-from ..inputs import held_out_weights
 from .axes import (FAINT, INK, colour_bar, given, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
                    task_colours, task_key)
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+    from ..inference import BootstrapResults, StabilityResults
 
 __all__ = ["calibration", "selection_frequencies"]
 
 
-def calibration(results: Any, endog: Any = None, exog: Any = None, offset: Any = None, weights: Any = None,
+def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any = None, weights: Any = None,
                 bins: int = 10, ax: Axes | None = None) -> Axes:
     """Observed share of yes against predicted probability, for each task.
 
@@ -43,18 +46,13 @@ def calibration(results: Any, endog: Any = None, exog: Any = None, offset: Any =
     bins, ax, model = checks.whole("bins", bins, 1, 10**4), given(ax), results.model
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
-    if endog is None:
-        labels, counts = model.endog.to_numpy(dtype=float), model.data.weights
-    else:
-        _, labels, index = model.held_out(endog, exog)
-        counts = held_out_weights(weights, labels, index, model.endog_names)
-    predicted = np.asarray(results.predict(exog, offset=offset), dtype=float).reshape(labels.shape)
+    labels = model.with_data().labels if endog is None else model.held_out(endog, exog, weights, offset).labels
+    predicted = np.asarray(results.predict(exog, offset=offset), dtype=float)[labels.row, labels.task]
     ax = ax or new_axes(5.2, 4.8)
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    colours = task_colours(labels.shape[1])
-    for k, task in enumerate(model.endog_names):
-        seen = counts[:, k] > 0
-        line = _calibration(predicted[seen, k], labels[seen, k], counts[seen, k], bins)
+    colours = task_colours(labels.n_tasks)
+    for k, (task, part) in enumerate(zip(model.endog_names, labels.parts)):
+        line = _calibration(predicted[part], labels.yes[part], labels.weight[part], bins)
         _calibration_line(ax, line, colours[k], style(k, len(colours)), task)
     task_key(ax, model.endog_names, colours)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability of yes",
@@ -90,7 +88,8 @@ def _wilson(share, n, z=1.96):
     return centre - half, centre + half
 
 
-def selection_frequencies(bootstrap: Any, features: int = 30, ax: Axes | None = None) -> Axes:
+def selection_frequencies(bootstrap: BootstrapResults | StabilityResults, features: int = 30,
+                          ax: Axes | None = None) -> Axes:
     """How often resamples keep a coefficient, and how often they tie neighbours; of halves likewise.
 
     The area and darkness of a dot is the share of resamples in which the coefficient is not zero;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import seaborn as sns
@@ -11,10 +11,13 @@ from matplotlib.axes import Axes
 from .. import checks
 from .axes import MARKERS, given, new_axes, plain, task_colours
 
+if TYPE_CHECKING:
+    from ..fit import Fit
+
 __all__ = ["survival_curves"]
 
 
-def survival_curves(results: Any, exog: Any, labels: Any = None, ax: Axes | None = None) -> Axes:
+def survival_curves(results: Fit, exog: Any, labels: Any = None, ax: Axes | None = None) -> Axes:
     """Probability to be without the event over time, one line for each row.
 
     Parameters
@@ -32,9 +35,9 @@ def survival_curves(results: Any, exog: Any, labels: Any = None, ax: Axes | None
     Axes
     """
     ax, names = given(ax), None if labels is None else checks.listed("labels", labels)
-    breaks = getattr(checks.result("results", results, ["model", "predict"], "a fit of time to event").model.outcome,
-                     "breaks", None)
-    if breaks is None:
+    outcome = checks.result("results", results, ["model", "predict"], "a fit of time to event").model.outcome
+    breaks = outcome.axis.ends
+    if breaks is None or "survival" not in outcome.predictions:
         raise ValueError("results must come from FusedLogit.from_survival, found a fit of something else")
     if exog is None:
         raise TypeError("exog must hold the rows to show, found None")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn as sns
@@ -13,10 +13,13 @@ from matplotlib.colors import Normalize
 from .. import checks
 from .axes import FAINT, INK, colour_bar, given, grid_axes, mark_line, nearest, new_axes, short, zero_log_axis
 
+if TYPE_CHECKING:
+    from ..tuning import CVResults
+
 __all__ = ["cv_surface"]
 
 
-def cv_surface(cv: Any, l2: float | None = None, ax: Axes | None = None) -> Axes:
+def cv_surface(cv: CVResults, l2: float | None = None, ax: Axes | None = None) -> Axes:
     """Scores over l1 and fusion, with the best and the one-standard-error point marked.
 
     Points within one standard error of the best are outlined. If only one of the

@@ -7,12 +7,15 @@ puts it together as a Categorical, and the other way round.
 from __future__ import annotations
 
 import signal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from fusedlr.r import session
+
+if TYPE_CHECKING:
+    from fusedlr.fit import Result
 
 __all__ = ["from_r", "to_r"]
 
@@ -96,7 +99,7 @@ def from_r(data_frame: Any) -> pd.DataFrame:
     return pd.concat(columns, axis=1) if columns else pd.DataFrame(index=index)
 
 
-def to_r(results: Any) -> Any:
+def to_r(results: Result | pd.DataFrame) -> Any:
     """A fit, a grid, a choice of penalties, a refit, a bootstrap or a DataFrame as an object of R.
 
     Parameters
@@ -109,15 +112,16 @@ def to_r(results: Any) -> Any:
         Of a fit, a list of ``coefficients`` (data.frame, one row a term and one column
         a task, the intercept first), ``tasks`` (data.frame: observed labels, positives,
         log-likelihood), ``edges`` (data.frame: neighbours and weights), ``penalties``
-        (data.frame: l1, l2, fusion of every term) and ``fit`` (list: objective, gap,
-        status, converged, iterations, method, nobs, llf, df, aic, bic). Of a grid, its
+        (data.frame: l1, l2, fusion of every term, as they act on its coefficients) and
+        ``fit`` (list: objective, gap, status, converged, iterations, method, nobs, llf,
+        df, aic, bic). Of a grid, its
         ``table`` and ``coefficients``, an array (points, terms, tasks). Of a choice of
         penalties, its ``table``, the ``chosen`` row (from 1) and that ``fit``. Of a refit,
         its ``table`` (one row for each estimated value) and ``coefficients``. Of a
         bootstrap, ``coefficients`` of the fit, their ``errors``, the ``selected`` and
         ``tied`` shares, and the ``samples``, an array (resamples, terms, tasks).
     """
-    make = next((make for kind, make in _MAKERS.items() if kind in _class_names(results)), None)
+    make = next((_MAKERS[kind] for kind in _class_names(results) if kind in _MAKERS), None)
     if make is None:
         raise TypeError(f"results must be a fit, Grid, CVResults, RefitResults, BootstrapResults or DataFrame, found "
                         f"{type(results).__name__}")
@@ -245,7 +249,7 @@ def _grid_parts(grid):
 
 def _cv_parts(found):
     return {"table": _frame_to_r(found.table), "chosen": found.chosen + 1, "rule": found.rule,
-            "fit": _list(_fit_parts(found.results))}
+            "fit": _list(_fit_parts(found))}
 
 
 def _refit_parts(refitted):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from statsmodels.iolib.summary import Summary
 
-from ..scoring import PENALTIES
+from ..metrics import PENALTIES
+from .fit import fit_notes, fit_tables
 from .tables import build, overview, table
 
-__all__ = ["summarize_cv", "summarize_grid"]
+if TYPE_CHECKING:
+    from ..tuning import CVResults, Grid
+
+__all__ = ["summarize_choice", "summarize_cv", "summarize_grid"]
 
 POINTS = 8
 
 
-def summarize_grid(grid: Any) -> Summary:
+def summarize_grid(grid: Grid) -> Summary:
     """Summary of a ``Grid``: what was fitted, and the least and the most penalized points."""
     rows = _spread(len(grid), POINTS)
     tables = [overview(_about(grid), _outcome(grid), "Fits on a grid of penalties"),
@@ -24,16 +28,26 @@ def summarize_grid(grid: Any) -> Summary:
                           "results(i) is the fit at point i; select(endog, exog) takes the best for held-out rows."])
 
 
-def summarize_cv(cv: Any) -> Summary:
-    """Summary of a ``CVResults``: the best points, and which one was chosen."""
+def summarize_choice(cv: CVResults) -> Summary:
+    """Summary of the choice of a ``CVResults``: the best points, and which one was chosen."""
+    return build(_choice_tables(cv, "Choice of penalties"), [*_choice_notes(cv), "summary() shows the chosen fit too."])
+
+
+def summarize_cv(cv: CVResults, max_rows: int | None = 40, title: str | None = None) -> Summary:
+    """Summary of a ``CVResults``: the fit that was chosen, then the choice."""
+    return build([*fit_tables(cv, max_rows, title), *_choice_tables(cv)],
+                 [*fit_notes(cv, max_rows), *_choice_notes(cv)])
+
+
+def _choice_tables(cv, title=""):
+    # Below other tables there is no title: statsmodels would print it in place of the rule between them.
     score = "mean" if cv.by == "cv" else cv.by
     cost = cv.model.metrics[cv.metric].cost(cv.table[score]) if cv.by == "cv" else cv.table[score].to_numpy()
     rows = list(dict.fromkeys([cv.chosen, cv.best, *np.argsort(cost, kind="stable")[:POINTS]]))
     rows = sorted(rows, key=lambda row: cost[row])
     extra = ["mean", "se"] if cv.by == "cv" else [cv.by]
-    tables = [overview(_about(cv.grid, cv.results.nobs), _choice(cv), "Choice of penalties"),
-              _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
-    return build(tables, _notes(cv))
+    return [overview(_about(cv.grid, cv.nobs), _choice(cv), title),
+            _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
 
 
 def _about(grid, rows=None):
@@ -82,8 +96,8 @@ def _mark(cv, row):
     return ", ".join(word for word, where in special.items() if row == where)
 
 
-def _notes(cv):
-    notes = ["df and nonzeros are those of the fit on all rows; results is the chosen fit."]
+def _choice_notes(cv):
+    notes = ["df and nonzeros are those of the fit on all rows."]
     if cv.by == "cv":
         better = "larger" if cv.model.metrics[cv.metric].larger_is_better else "smaller"
         notes.insert(0, f"mean, se: {cv.model.metrics[cv.metric].words}, over folds; {better} is better.")

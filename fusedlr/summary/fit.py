@@ -8,7 +8,7 @@ coefficient of exactly zero is a dot.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from statsmodels.iolib.summary import Summary
@@ -16,7 +16,10 @@ from statsmodels.iolib.summary import Summary
 from .. import checks
 from .tables import WIDTH, build, count, number, overview, share, shortened, table
 
-__all__ = ["screen", "summarize"]
+if TYPE_CHECKING:
+    from ..results import FusedLogitResults
+
+__all__ = ["fit_notes", "fit_tables", "screen", "summarize"]
 
 TASKS_ABREAST = 5
 ROWS_ON_A_SCREEN = 12
@@ -25,14 +28,23 @@ TITLE = "Fused logistic regression"
 ZERO, TIE = ".", "="
 
 
-def summarize(results: Any, max_rows: int | None = 40, title: str | None = None) -> Summary:
+def summarize(results: FusedLogitResults, max_rows: int | None = 40, title: str | None = None) -> Summary:
     """Summary of a ``FusedLogitResults``; see ``FusedLogitResults.summary``."""
-    rows, notes = _rows_to_show(results, _checked_rows(max_rows))
-    tables = [_overview(results, title), _task_table(results), *_coefficient_tables(results, rows)]
-    return build(tables, [*_reading_notes(results), *notes, *_status_notes(results)])
+    return build(fit_tables(results, max_rows, title), fit_notes(results, max_rows))
 
 
-def screen(results: Any) -> Summary:
+def fit_tables(results: FusedLogitResults, max_rows: int | None, title: str | None) -> list:
+    """The fit as a whole, one line for each task, and the coefficients."""
+    rows = _rows_to_show(results, _checked_rows(max_rows))[0]
+    return [_overview(results, title), _task_table(results), *_coefficient_tables(results, rows)]
+
+
+def fit_notes(results: FusedLogitResults, max_rows: int | None) -> list[str]:
+    """What a reader of the tables should know."""
+    return [*_reading_notes(results), *_rows_to_show(results, max_rows)[1], *_status_notes(results)]
+
+
+def screen(results: FusedLogitResults) -> Summary:
     """As much of the summary as a screen holds: with many tasks the overview alone."""
     if len(results.model.endog_names) <= TASKS_ABREAST:
         return summarize(results, max_rows=ROWS_ON_A_SCREEN)
@@ -46,10 +58,11 @@ def _overview(results, title=None):
 
 
 def _setting(results):
-    model, coefs = results.model, results.coefs
+    model, coefs = results.model, results.solution.params[1:]
     sizes = np.bincount(results.pattern[results.pattern >= 0])
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
+        *results.facts.about,
         ("Rows:", f"{results.nobs}" + f" ({model.n_dropped} dropped)" * bool(model.n_dropped)),
         ("Labels observed:", count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
@@ -92,11 +105,12 @@ def _graph_word(tasks):
 
 
 def _penalty_text(results, name):
-    value = results.penalties[name]
+    value, model = results.penalties[name], results.model
     if np.ndim(value) == 0 and not hasattr(value, "keys"):
-        factored = name != "fusion" and bool((results.model.penalty_factors != 1).any())
+        factored = name != "fusion" and bool((model.penalty_factors != 1).any())
         return f"{value:g}" + " x factors" * factored
-    used = getattr(results.penalty_by_row, name)[1:]
+    # In the units that penalties see, as a single number is.
+    used = getattr(results.penalty_by_row, name)[1:] / (model.scale**2 if name == "l2" else model.scale)
     return f"{used.min():g} to {used.max():g} by feature"
 
 
@@ -106,7 +120,7 @@ def _task_table(results):
     model = results.model
     worded = any(labels not in ((0, 1), (-1, 1), (False, True)) for labels in model.labels)
     header = ["Task", "Labels", "Yes", "Share", "Non-zero", "Log-lik.", "Dev. explained"] + ["Yes is"] * worded
-    counts = np.count_nonzero(results.coefs, axis=0)
+    counts = np.count_nonzero(results.solution.params[1:], axis=0)
     rows = []
     for k, name in enumerate(model.endog_names):
         labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
@@ -145,7 +159,7 @@ def _coefficient_table(names, stubs, cells, marks, part, width):
 
 
 def _cells(results, rows):
-    values, pattern = results.params.to_numpy()[rows], results.pattern[rows]
+    values, pattern = results.solution.params[rows], results.pattern[rows]
     return np.array([[ZERO if group < 0 else number(value) for value, group in zip(line, groups)]
                      for line, groups in zip(values, pattern)], dtype=object)
 
@@ -181,7 +195,7 @@ def _letters():
 
 def _rows_to_show(results, max_rows):
     """Rows of params to print, and notes on those left out."""
-    size = np.abs(results.solution.params[1:]).max(axis=1)
+    size = np.abs(results.solution.params[1:]).max(axis=1) * results.model.scale
     if max_rows is None:
         return np.arange(len(size) + 1), []
     order = np.argsort(-size, kind="stable")

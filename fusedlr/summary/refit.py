@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
 from .tables import build, count, number, overview, share, shortened, table
+
+if TYPE_CHECKING:
+    from ..inference import RefitResults
 
 __all__ = ["summarize_refit"]
 
@@ -17,7 +20,7 @@ ERRORS = {"cluster": "Standard errors allow any dependence between the tasks of 
           "nonrobust": "Standard errors take the tasks of a row as independent; refit(cov_type='cluster') does not."}
 
 
-def summarize_refit(refitted: Any, alpha: float = 0.05, title: str | None = None,
+def summarize_refit(refitted: RefitResults, alpha: float = 0.05, title: str | None = None,
                     max_rows: int | None = None) -> Summary:
     """Summary of a ``RefitResults``, of the first ``max_rows`` values where these are given."""
     wald = refitted.table(alpha).iloc[:max_rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from statsmodels.iolib.summary import Summary
@@ -11,8 +11,12 @@ from statsmodels.iolib.summary import Summary
 from .. import checks
 from .tables import build, number, overview, shortened, table
 
+if TYPE_CHECKING:
+    from ..inference import BootstrapResults, StabilityResults
+
 __all__ = ["summarize_bootstrap", "summarize_stability"]
 
+WHAT: tuple[Any, ...] = ("effects", "changes")
 NOTES = ("Percentile intervals of the penalized estimate, which is pulled towards zero and towards its neighbours: no "
          "test of a hypothesis.",
          "selected: share of resamples in which the coefficient is not zero.")
@@ -23,7 +27,7 @@ STABLE_NOTES = ("found: share of halves in which the coefficient is not zero, or
                 "exchangeable, and next to a true change this may fail.")
 
 
-def summarize_bootstrap(found: Any, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
+def summarize_bootstrap(found: BootstrapResults, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
     """Summary of a ``BootstrapResults``: a line for each feature and task that the fit or a resample keeps."""
     model = found.results.model
     rows, notes = _rows_to_show(found, max_rows)
@@ -38,9 +42,9 @@ def summarize_bootstrap(found: Any, alpha: float = 0.05, max_rows: int | None = 
     return build(tables, [*NOTES, *notes])
 
 
-def summarize_stability(found: Any, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
+def summarize_stability(found: StabilityResults, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
     """Summary of a ``StabilityResults``: effects and changes that are found often enough, with their shares."""
-    shares = {what: found.threshold(what, errors) for what in ("effects", "changes")}
+    shares = {what: found.threshold(what, errors) for what in WHAT}
     averages = {what: found.average(what) for what in shares}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said in a note
@@ -92,7 +96,7 @@ def _setting(found):
 
 def _run(found):
     return [(f"{found.parts.capitalize()}:", f"{len(found.samples)}"), ("Not optimal:", f"{found.n_failed}"),
-            ("Seed:", f"{found.seed}")]
+            ("Random numbers (rng):", "-" if found.seed is None else f"{found.seed}")]
 
 
 def _rows_to_show(found, max_rows):

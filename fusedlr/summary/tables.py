@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = ["build", "count", "number", "overview", "share", "shortened", "table"
 
 WIDTH = 100
 VALUES_ON_A_SCREEN = 24
+OVERVIEW = "lrlr"
 
 
 def build(tables: list, notes: list[str]) -> Summary:
@@ -30,9 +32,9 @@ def build(tables: list, notes: list[str]) -> Summary:
 
 
 def overview(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]], title: str) -> SimpleTable:
-    """Facts as pairs of name and value, in two columns of equal length."""
-    rows = [[name, value, other, fact] for (name, value), (other, fact) in zip(left, right)]
-    return table(rows, None, aligns="lrlr", title=title)
+    """Facts as pairs of name and value, in two columns."""
+    rows = [[*first, *second] for first, second in zip_longest(left, right, fillvalue=("", ""))]
+    return table(rows, None, aligns=OVERVIEW, title=title)
 
 
 def table(rows: list, header: list | None, aligns: str, title: str = "", colsep: str = "  ",
@@ -109,15 +111,16 @@ _HTML = {letter: f'<td style="text-align: {side}; padding: 0 0.4em">%s</td>'
 
 
 def _same_width(tables):
-    """Widen every table to the widest: the overview in its values, the others behind their first column."""
-    widths = [table.get_colwidths("txt") for table in tables]
+    """Widen every table to the widest: an overview in its values, the others behind their first column."""
+    widths = [list(table.get_colwidths("txt")) for table in tables]
     seps = [len(table.output_formats["txt"]["colsep"]) for table in tables]
     total = max(sum(columns) + sep * (len(columns) - 1) for columns, sep in zip(widths, seps))
-    for number, (table, columns, sep) in enumerate(zip(tables, widths, seps)):
+    for table, columns, sep in zip(tables, widths, seps):
         spare = total - sum(columns) - sep * (len(columns) - 1)
-        columns = list(columns)
-        columns[1 if number == 0 else 0] += spare // 2 if number == 0 else spare
-        if number == 0:
+        if table.aligns == OVERVIEW:
+            columns[1] += spare // 2
             columns[3] += spare - spare // 2
+        else:
+            columns[0] += spare
         table.output_formats["txt"]["colwidths"] = columns
     return total

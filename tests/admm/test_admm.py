@@ -8,11 +8,11 @@ from fusedlr.admm.chi_update import InFeatures, InRows
 from fusedlr.admm.levels import Admm
 from fusedlr.admm.residuals import History
 from fusedlr.admm.zeta_update import SecondLevel
-from fusedlr.core import solve_newton
-from fusedlr.objective import Data, Penalty, gap_unit, objective
 from fusedlr.optimality import certify, kkt_violation
-from fusedlr.problem import Problem
+from fusedlr.problem import Labels
+from fusedlr.solver import solve_newton
 from fusedlr.tasks import TaskGraph
+from tests.wide import Data, Penalty, Problem, gap_unit, objective
 
 
 def arrays(seed, n=40, d=6, t=4):
@@ -98,7 +98,7 @@ def test_the_lower_bound_holds_at_every_point(kind, seed, fuse_intercepts):
     penalty = problem.penalty(0.5, [0, 0, 0, 0.4, 0], 0.6)
     least = min(solve_newton(problem, penalty, tol=1e-12).objective, *(
         objective(data, size * rng.normal(size=(5, 4)), penalty, tasks) for size in 10.0 ** rng.uniform(-3, 3, 200)))
-    admm, bounds = Admm(data, penalty, tasks, InFeatures), []
+    admm, bounds = Admm(problem, penalty, InFeatures), []
     for _ in range(20):
         admm.step(1e-4)
         proof = admm.certificate()
@@ -115,7 +115,9 @@ def test_both_spaces_give_the_same_chi(n, d):
     lambda2, rho = np.r_[0, rng.uniform(0, 1, d)], rng.uniform(0.1, 3, 1 + d)
     Omega, start = rng.normal(size=1 + d), rng.normal(size=1 + d)
     design = np.column_stack([np.ones(n), X])
-    chi = [space(design, data, 1, lambda2).minimise(start, Omega, rho) for space in (InFeatures, InRows)]
+    labels = Labels.wide(Y[:, 1], data.weights[:, 1])
+    chi = [space(design, labels, data.offset[:, 1], lambda2).minimise(start, Omega, rho)
+           for space in (InFeatures, InRows)]
     np.testing.assert_allclose(chi[0], chi[1], atol=1e-10)
     p = 1 / (1 + np.exp(data.signs[:, 1] * (data.offset[:, 1] + design @ chi[0])))
     slope = -design.T @ (data.weights[:, 1] * data.signs[:, 1] * p) + lambda2 * chi[0] + rho * (chi[0] - Omega)
@@ -158,7 +160,7 @@ def test_zeros_and_ties_are_exact_and_stable():
 def test_the_step_to_the_pattern_does_not_cost_objective():
     X, Y, _ = arrays(7)
     data, tasks, penalty = Data.from_arrays(X, Y), TaskGraph.ring(4), Penalty.from_values(0.7, 0.1, 0.6, 6)
-    admm = Admm(data, penalty, tasks, InFeatures)
+    admm = Admm(Problem.build(data, tasks), penalty, InFeatures)
     answer = admm.run(1e-8, 5000)
     assert answer.objective <= objective(data, admm.zeta, penalty, tasks) * (1 + 1e-8)
 

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 
-from fusedlr.core import solve_newton
-from fusedlr.problem import Problem
-from fusedlr.objective import objective
+from fusedlr.solver import solve_newton
+from tests.wide import Problem
+from tests.wide import objective
 from fusedlr.optimality import certify
 from tests.core.problems import draw_nasty, draw_problem
 

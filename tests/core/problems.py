@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from fusedlr.objective import Data, Penalty
+from tests.wide import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
 __all__ = ["draw_graph", "draw_nasty", "draw_problem"]

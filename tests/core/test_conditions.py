@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from fusedlr.core import NewtonSolver, column_scales, solve_newton
+from fusedlr.solver import NewtonSolver, column_scales, solve_newton
 from fusedlr.core._core import Core
-from fusedlr.objective import Data, gradient, linear_predictor, loss_derivatives
+from tests.wide import Data, gradient, linear_predictor, loss_derivatives
 from fusedlr.optimality import certify
-from fusedlr.problem import Problem
+from tests.wide import Problem
 from fusedlr.tasks import TaskGraph
 
 POINTS = [(0, 0, 0), (0, 0, 0.5), (1.0, 0.1, 0.5), (0.0, 0.1, 0.5)]
@@ -159,10 +159,10 @@ def test_scales_are_weighted_standard_deviations_of_rows_that_count():
     X[:, 4] = 0.1
     row = weights.max(axis=1)
     expected = np.sqrt(np.average((X - np.average(X, axis=0, weights=row)) ** 2, axis=0, weights=row))
-    found = column_scales(X, weights)
+    found = column_scales(X, row)
     np.testing.assert_allclose(found[:4], expected[:4], rtol=1e-12)
-    assert column_scales(X[row > 0], weights[row > 0])[4] == 0
-    np.testing.assert_allclose(column_scales(1e200 * X, weights)[:4], 1e200 * expected[:4], rtol=1e-12)
+    assert column_scales(X[row > 0], row[row > 0])[4] == 0
+    np.testing.assert_allclose(column_scales(1e200 * X, row)[:4], 1e200 * expected[:4], rtol=1e-12)
 
 
 def arrays(n=4, d=3, t=2):

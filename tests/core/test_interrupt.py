@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from fusedlr.core import NewtonSolver
-from fusedlr.objective import Data, Penalty
-from fusedlr.problem import Problem
+from fusedlr.solver import NewtonSolver
+from tests.wide import Data, Penalty
+from tests.wide import Problem
 from fusedlr.tasks import TaskGraph
 
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from fusedlr.core import block_gauge, block_prox
-from fusedlr.objective import Penalty
+from fusedlr.solver import block_gauge, block_prox
+from tests.wide import Penalty
 from fusedlr.optimality import kkt_violation
 from fusedlr.tasks import TaskGraph
 from tests.core.brute import block_value, brute_prox

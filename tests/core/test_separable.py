@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fusedlr.core import NewtonSolver
-from fusedlr.objective import Data, Penalty, loss
+from fusedlr.solver import NewtonSolver
+from tests.wide import Data, Penalty, loss
 from fusedlr.optimality import certify
-from fusedlr.problem import Problem
+from tests.wide import Problem
 from fusedlr.tasks import TaskGraph
 
 TOL = 1e-8

@@ -6,10 +6,11 @@ import statsmodels.api as sm
 from scipy.optimize import linprog
 
 from fusedlr.admm import solve_admm
-from fusedlr.core import FLOOR, NewtonSolver, cpu, solve_newton
-from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss_derivatives, objective
+from fusedlr.core import cpu
+from fusedlr.solver import FLOOR, NewtonSolver, solve_newton
+from tests.wide import Data, Penalty, gradient, linear_predictor, loss_derivatives, objective
 from fusedlr.optimality import certify
-from fusedlr.problem import Problem
+from tests.wide import Problem
 from fusedlr.tasks import TaskGraph
 from tests.core.fuzz import broken_promises
 

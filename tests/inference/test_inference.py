@@ -10,8 +10,8 @@ import statsmodels.api as sm
 
 from fusedlr import FusedLogit, FusedLogitResults, FusedLogitWarning, SeparationWarning
 from fusedlr.inference import bootstrap, refit
-from fusedlr.inference.bootstrap import _draw
-from fusedlr.objective import Solution
+from fusedlr.problem import Groups, Labels, Solution
+from fusedlr.resampling import draw
 
 
 def simulated(n=150, d=4, t=3, seed=5):
@@ -29,7 +29,7 @@ def as_if_fitted(model, params):
 
 
 def all_different(model):
-    shape = (1 + model.data.n_features, model.data.n_tasks)
+    shape = (1 + model.problem.n_features, model.problem.n_tasks)
     return as_if_fitted(model, np.arange(1, np.prod(shape) + 1).reshape(shape))
 
 
@@ -186,7 +186,7 @@ def fitted():
 
 
 def test_each_resample_is_the_fit_of_the_rows_drawn(fitted):
-    found = bootstrap(fitted, n=3, seed=11)
+    found = bootstrap(fitted, n=3, rng=11)
     for sample, seeds in zip(found.samples, np.random.SeedSequence(11).spawn(3)):
         rows = np.random.default_rng(seeds).integers(150, size=150)
         again = fitted.model.with_rows(rows).fit(l1=6.0, l2=0.5, fusion=3.0, tol=1e-10)
@@ -194,14 +194,14 @@ def test_each_resample_is_the_fit_of_the_rows_drawn(fitted):
 
 
 def test_the_bootstrap_does_not_depend_on_the_number_of_jobs_or_resamples(fitted):
-    one, two = bootstrap(fitted, n=6, seed=2), bootstrap(fitted, n=6, seed=2, n_jobs=2)
+    one, two = bootstrap(fitted, n=6, rng=2), bootstrap(fitted, n=6, rng=2, n_jobs=2)
     np.testing.assert_array_equal(one.samples, two.samples)
-    np.testing.assert_array_equal(bootstrap(fitted, n=4, seed=2).samples, one.samples[:4])
-    assert not np.array_equal(bootstrap(fitted, n=4, seed=3).samples, one.samples[:4])
+    np.testing.assert_array_equal(bootstrap(fitted, n=4, rng=2).samples, one.samples[:4])
+    assert not np.array_equal(bootstrap(fitted, n=4, rng=3).samples, one.samples[:4])
 
 
 def test_frequencies_and_intervals_are_counted_over_resamples(fitted):
-    found = bootstrap(fitted, n=20, seed=4)
+    found = bootstrap(fitted, n=20, rng=4)
     assert found.selection_frequency.loc["a"].tolist() == [np.mean(found.samples[:, 1, k] != 0) for k in range(3)]
     same = np.mean(found.samples[:, 2, 1] == found.samples[:, 2, 2])
     assert found.fusion_frequency.loc["b", ("mid", "high")] == same
@@ -218,7 +218,7 @@ def test_resamples_that_lose_a_class_are_counted_not_hidden():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FusedLogitWarning)
         results = FusedLogit(Y, X).fit(l1=0.5, l2=0.5, fusion=0.0)
-    found = bootstrap(results, n=30, seed=1)
+    found = bootstrap(results, n=30, rng=1)
     assert np.isfinite(found.samples).all()
     assert 0 < found.n_failed < 30
 
@@ -226,7 +226,8 @@ def test_resamples_that_lose_a_class_are_counted_not_hidden():
 def test_rows_of_half_a_weight_are_all_drawn_half_as_often():
     """Rows share a place in the queue by chance; none of them is passed over for good."""
     weights = np.tile([0.5, 0.5, 1.0, 0.25, 0.75, 0.0], 10)
-    times = sum(_draw(weights, np.random.default_rng(seed)) * weights for seed in range(2000)) / 2000
+    groups = Groups.rows(Labels.wide(np.ones(60), weights), 60)
+    times = sum(draw(groups, np.random.default_rng(seed)) * weights for seed in range(2000)) / 2000
     # A count of 30 draws with a share of w/30 has variance below w: four errors of the mean of 2000.
     np.testing.assert_array_less(np.abs(times - weights), 4 * np.sqrt(np.maximum(weights, 1e-9) / 2000))
     assert not times[weights == 0].any()

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit, FusedLogitWarning
-from fusedlr.inference.stability import _halves
+from fusedlr.problem import Groups, Labels
+from fusedlr.resampling import halves as split
 
 
 def drawn(rng, n=300, d=10, t=5):
@@ -24,7 +25,7 @@ def res():
 
 @pytest.fixture(scope="module")
 def halves(res):
-    return res.stability(20, seed=3, progress=False)
+    return res.stability(20, rng=3, progress=False)
 
 
 def test_each_half_is_a_fit_of_half_the_rows_at_half_the_penalties(res, halves):
@@ -36,10 +37,10 @@ def test_each_half_is_a_fit_of_half_the_rows_at_half_the_penalties(res, halves):
         assert np.array_equal(halves.samples[half] == 0, expected.params == 0)
 
 
-def test_the_first_pairs_depend_on_the_seed_only(res, halves):
-    again = res.stability(4, seed=3, n_jobs=2, progress=False)
+def test_the_first_pairs_depend_on_rng_only(res, halves):
+    again = res.stability(4, rng=3, n_jobs=2, progress=False)
     np.testing.assert_array_equal(again.samples, halves.samples[:4])
-    assert not np.array_equal(res.stability(2, seed=4, progress=False).samples, halves.samples[:2])
+    assert not np.array_equal(res.stability(2, rng=4, progress=False).samples, halves.samples[:2])
 
 
 def test_frequencies_count_halves(halves):
@@ -107,7 +108,7 @@ def test_false_changes_stay_within_the_bound():
     false = []
     for seed in range(30):
         fit = FusedLogit(*drawn(np.random.default_rng(100 + seed))).fit(10.0, 0.0, 12.0)
-        found = fit.stability(40, seed=seed, progress=False).stable_changes(errors=1.0)
+        found = fit.stability(40, rng=seed, progress=False).stable_changes(errors=1.0)
         true = (found[["feature", "task", "neighbour"]].to_numpy() == ["x1", "y1", "y2"]).all(axis=1)
         assert true.any()
         false.append(len(found) - true.sum())
@@ -116,9 +117,9 @@ def test_false_changes_stay_within_the_bound():
 
 def test_a_weight_is_a_number_of_rows_in_halves(res):
     """Weights 2 part like rows twice: a row may be in both halves, and 300 of 600 rows are in each."""
-    twice = FusedLogit(res.model.endog, res.model.exog, weights=np.full(300, 2.0)).problem.data.row_weights
+    twice = FusedLogit(res.model.endog, res.model.exog, weights=np.full(300, 2.0)).problem.groups
     for seed in range(20):
-        first, second = (2 * half for half in _halves(twice, np.random.default_rng(seed)))
+        first, second = (2 * half for half in split(twice, np.random.default_rng(seed)))
         assert first.sum() == second.sum() == 300
         np.testing.assert_array_equal(first + second, 2.0)
         assert (first == 1).any() and (first == 2).any()
@@ -126,7 +127,8 @@ def test_a_weight_is_a_number_of_rows_in_halves(res):
 
 def test_rows_of_half_a_weight_are_all_in_halves_at_times():
     weights = np.full(20, 0.5)
-    times = sum(sum(_halves(weights, np.random.default_rng(seed))) * weights for seed in range(2000)) / 2000
+    groups = Groups.rows(Labels.wide(np.ones(20), weights), 20)
+    times = sum(sum(split(groups, np.random.default_rng(seed))) * weights for seed in range(2000)) / 2000
     np.testing.assert_allclose(times, 0.5, atol=4 * 0.5 / np.sqrt(2000))
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit, TaskGraph, load
-from fusedlr import storage
+from fusedlr.io import npz
 
 RNG = np.random.default_rng(9)
 X = pd.DataFrame(RNG.normal(size=(50, 3)), pd.date_range("2021-01-01", periods=50), ["age", "dose", "noise"])
@@ -46,9 +46,9 @@ def test_everything_comes_back(tmp_path, make, penalties, remove_data):
     assert [getattr(back, name) for name in STATISTICS] == [getattr(res, name) for name in STATISTICS]
     assert str(back.summary()) == str(res.summary())
     exog = res.model.exog
-    offset = 0.5 if res.model.has_offset else None
+    offset = 0.5 if res.model.spec.has_offset else None
     pd.testing.assert_frame_equal(back.predict(exog, "label", offset), res.predict(exog, "label", offset))
-    assert back.model.has_offset == res.model.has_offset
+    assert back.model.spec.has_offset == res.model.spec.has_offset
     if not remove_data:
         pd.testing.assert_frame_equal(back.fittedvalues, res.fittedvalues, check_freq=False)
         assert back.model.tasks == res.model.tasks
@@ -79,7 +79,7 @@ def test_without_data_a_file_is_small(tmp_path):
     res.save(tmp_path / "with")
     res.save(tmp_path / "without", remove_data=True)
     assert (tmp_path / "without").stat().st_size < (tmp_path / "with").stat().st_size / 5
-    assert res.model.data.n_rows == 50
+    assert res.model.problem.n_rows == 50
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         file.write(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(storage.np, "savez_compressed", full_disk)
+    monkeypatch.setattr(npz.np, "savez_compressed", full_disk)
     with pytest.raises(OSError, match="disk full"):
         res.save(path)
     assert os.listdir(tmp_path) == ["fit"] and path.read_text() == "old"
@@ -107,11 +107,21 @@ def test_a_pickle_is_never_opened(tmp_path):
         load(path)
 
 
-def test_a_later_format_asks_for_an_update(tmp_path):
-    page = json.dumps({"kind": "fusedlr results", "format": storage.FORMAT + 1, "fusedlr": "9.0"}).encode()
-    np.savez(tmp_path / "later.npz", page=np.frombuffer(page, dtype=np.uint8))
-    with pytest.raises(ValueError, match="fusedlr 9.0.*update"):
-        load(tmp_path / "later.npz")
+@pytest.mark.parametrize("kind", ["results", "a kind of its own"])
+@pytest.mark.parametrize("number, version", [(npz.FORMAT + 1, "9.0"), (npz.FORMAT - 1, "0.1.0"), ("2", "9.0")])
+def test_a_file_of_another_format_is_refused_and_names_the_version_that_wrote_it(tmp_path, number, version, kind):
+    page = json.dumps({"kind": f"fusedlr {kind}", "format": number, "fusedlr": version}).encode()
+    np.savez(tmp_path / "other.npz", page=np.frombuffer(page, dtype=np.uint8))
+    with pytest.raises(ValueError, match=f"other.npz.*format is {number}, written by fusedlr {version};.*"
+                                         f"reads format {npz.FORMAT}: use the version that wrote it"):
+        load(tmp_path / "other.npz")
+
+
+def test_every_file_says_its_format(tmp_path):
+    FusedLogit(Y, X).fit(1, 0.1, 1).save(tmp_path / "fit.npz")
+    with np.load(tmp_path / "fit.npz") as archive:
+        page = json.loads(archive["page"].tobytes())
+    assert (page["kind"], page["format"]) == ("fusedlr results", npz.FORMAT) == ("fusedlr results", 2)
 
 
 def test_no_such_file_is_said_plainly(tmp_path):

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from fusedlr.objective import Data, Penalty, gradient, linear_predictor, loss, loss_derivatives, objective
+from fusedlr import objective as package
 from fusedlr.optimality import certify, kkt_violation
 from fusedlr.optimality.dual import meet, sum_groups
 from fusedlr.optimality.gauge import largest_gauge
 from fusedlr.optimality.splits import least_rest
-from fusedlr.problem import Problem
 from fusedlr.tasks import TaskGraph
+from tests.wide import Data, Penalty, Problem, gradient, linear_predictor, loss, loss_derivatives, objective
 
 
 def graph(name, t, rng=None):
@@ -71,17 +71,19 @@ def test_the_gap_bounds_the_distance_to_an_independent_minimum(name, strength):
     data, rng = problem(len(name))
     tasks, penalty = graph(name, 3, rng), Penalty.from_values(*strength, 2)
     best = programmed_minimum(data, penalty, tasks)
-    minimum = objective(data, best, penalty, tasks)
-    at_best = certify(Problem.build(data, tasks), best, penalty)
+    minimum, judged = objective(data, best, penalty, tasks), Problem.build(data, tasks)
+    at_best = certify(judged, best, penalty)
+    floor = 1e-3 * package.loss(judged.labels, judged.design.shift(judged.labels))
     assert at_best.kind == "gap"
     assert at_best.relative_gap < 1e-6
     for spread in (1e-4, 1e-2, 0.3, 3.0):
         point = best + spread * rng.normal(size=best.shape)
-        proof = certify(Problem.build(data, tasks), point, penalty)
-        assert proof.objective == objective(data, point, penalty, tasks)
+        proof = certify(judged, point, penalty)
+        assert proof.objective == package.objective(judged, point, penalty)
+        assert proof.objective == pytest.approx(objective(data, point, penalty, tasks), rel=1e-14)
         assert proof.dual <= minimum * (1 + 1e-12)
         assert proof.gap == proof.objective - proof.dual
-        assert proof.relative_gap == proof.gap / max(proof.objective, 1e-3 * loss(data, data.offset))
+        assert proof.relative_gap == proof.gap / max(proof.objective, floor)
         assert proof.gap >= proof.objective - minimum - 1e-12 * minimum
 
 
@@ -184,9 +186,11 @@ def test_slopes_without_penalty_balance_to_the_last_digit(size):
     """A miss is multiplied by the minimiser's intercept, which is large where the dual point is small."""
     data, rng = problem(9)
     penalty, tasks = Penalty.from_values(1.0, 0.0, 1.0, 2, [0.0, 1.0]), TaskGraph.chain(3)
-    a = meet(data, size * rng.uniform(0.5, 1.5, data.signs.shape), sum_groups(penalty, tasks))
+    judged = Problem.build(data, tasks)
+    a = size * rng.uniform(0.5, 1.5, data.signs.shape)[judged.labels.row, judged.labels.task]
+    a = meet(judged, a, sum_groups(penalty, tasks))
     assert a is not None and a.min() >= 0 and a.max() <= 1
-    terms = data.weights * data.signs * a
+    terms = data.weights * data.signs * judged.labels.table(a, data.n_rows, 0.0)
     assert abs(terms.sum()) <= 1e-14 * np.abs(terms).sum()
     assert abs((data.X[:, :1] * terms).sum()) <= 1e-14 * np.abs(data.X[:, :1] * terms).sum()
 

@@ -57,12 +57,28 @@ def test_labels_of_the_tasks(X, severity, how, expected):
 
 def test_a_formula_builds_the_same_model(X, severity):
     plain = FusedLogit.from_ordered(severity, X).fit(1.0, 0.1, 2.0)
-    named = FusedLogit.from_ordered_formula("severity ~ age + dose", X.assign(severity=severity)).fit(1.0, 0.1, 2.0)
-    assert named.params.rename(index={"Intercept": "const"}).equals(plain.params)
+    data = X.assign(severity=severity)
+    named = FusedLogit.from_formula("severity ~ age + dose", data).fit(1.0, 0.1, 2.0)
+    assert named.model.outcome == plain.model.outcome and named.params.equals(plain.params)
     new = X.iloc[:5]
     assert named.predict(new, which="level").equals(plain.predict(new, which="level"))
     with pytest.raises(ValueError, match="one ordered outcome on its left side"):
-        FusedLogit.from_ordered_formula("severity + age ~ dose", X.assign(severity=severity))
+        FusedLogit.from_formula("severity + age ~ dose", data, levels=LEVELS)
+    words = FusedLogit.from_formula("severity ~ age + dose", data.assign(severity=severity.astype(object)),
+                                    levels=LEVELS, kind="cumulative")
+    assert words.endog.equals(FusedLogit.from_ordered(severity, X, kind="cumulative").endog)
+
+
+def test_effects_name_the_first_and_the_last_step_of_every_stretch(X, severity):
+    res = FusedLogit.from_ordered(severity, X).fit(0.5, 0.0, 3.0)
+    names, table = res.model.endog_names, res.effects()
+    for feature in X:
+        spread = [row.coef for row in table.loc[[feature]].itertuples()
+                  for _ in names[names.index(row.first):names.index(row.last) + 1]]
+        assert spread == res.coefs.loc[feature].tolist()
+    halves = res.stability(4, progress=False)
+    changes = (np.diff(halves.samples[:, 1:]) != 0).any(axis=2).mean(axis=0)
+    np.testing.assert_allclose(res.effects(halves).groupby(level=0)["found"].first(), 1 - changes)
 
 
 # ---- against other fits ---------------------------------------------------------------------------------------------
@@ -226,8 +242,8 @@ def test_the_outcome_is_kept_in_files(X, severity, tmp_path):
 
 def test_calibration_and_selection_take_the_levels_themselves(X, severity):
     model = FusedLogit.from_ordered(severity, X)
-    found, labels = model.held_out(severity, X)[1], model.endog.to_numpy()
-    np.testing.assert_array_equal(found, labels)
+    labels = model.held_out(severity, X).labels
+    np.testing.assert_array_equal(labels.table(labels.yes, len(X)), model.endog)
 
 
 @pytest.mark.parametrize(("how", "message"), [

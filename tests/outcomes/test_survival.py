@@ -9,7 +9,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import fusedlr
 from fusedlr import FusedLogit
-from fusedlr.outcomes import Times, curve_scores, effect_table, out_of_fold_scores, survival_scores
+from fusedlr.outcomes import Times, curve_scores, out_of_fold_scores, survival_scores
 from fusedlr.outcomes.survival_scores import brier_scores, censoring_curve, concordance
 
 TIGHT = 1e-14
@@ -90,7 +90,7 @@ def test_where_all_enter_later_time_begins_at_the_first_break(X, watched):
 
 def test_formulas_build_the_same_model(X, watched, model):
     data = X.join(watched)
-    fits = [FusedLogit.from_survival_formula(left + " ~ age + dose", data, breaks=BREAKS).fit(1.0, 0.1, 2.0)
+    fits = [FusedLogit.from_formula(left + " ~ age + dose", data, breaks=BREAKS).fit(1.0, 0.1, 2.0)
             for left in ("Surv(time, event)", "time + event", "Surv(time * 1.0, event == 1)",
                          "Surv(np.zeros(len(time)), time, event)")]
     expected = model.fit(1.0, 0.1, 2.0)
@@ -132,7 +132,7 @@ def test_narrow_intervals_all_tied_agree_with_cox(X, watched):
     """A sanity check: with many intervals the tied discrete hazard comes close to proportional hazards."""
     tied = FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=60).fit(0, 0, 1e6)
     cox = PHReg(watched["time"], X, watched["event"]).fit()
-    np.testing.assert_allclose(tied.coefs[:, 0], cox.params, atol=0.5 * cox.bse.max())
+    np.testing.assert_allclose(tied.coefs.iloc[:, 0], cox.params, atol=0.5 * cox.bse.max())
 
 
 # ---- predictions ----------------------------------------------------------------------------------------------------
@@ -364,36 +364,34 @@ def test_scores_out_of_fold_need_folds_and_the_rows_of_the_model(X, watched, mod
 
 # ---- which effects change -------------------------------------------------------------------------------------------
 
-def test_effect_table_reads_off_the_stretches(model):
+def test_effects_read_off_the_stretches(model):
     res = model.fit(0.5, 0.0, 3.0)
-    boot = res.bootstrap(20, seed=1, progress=False)
-    table = effect_table(res, boot)
+    boot = res.bootstrap(20, rng=1, progress=False)
+    table = res.effects(boot)
     for j, feature in enumerate(["age", "dose"]):
         stretches = table.loc[[feature]]
         spread = np.concatenate([[row.coef] * round(row.end - row.start) for row in stretches.itertuples()])
-        np.testing.assert_array_equal(spread, res.coefs[j])
+        np.testing.assert_array_equal(spread, res.coefs.loc[feature])
         assert stretches["constant"].all() == (len(stretches) == 1)
         changes = np.diff(boot.samples[:, 1 + j]) != 0
         assert stretches["found"].iloc[0] == pytest.approx((~changes.any(axis=1)).mean())
         for row in stretches.iloc[1:].itertuples():
             assert row.found == pytest.approx(changes[:, round(row.start) - 1].mean())
-    assert "found" not in effect_table(res)
+    assert "found" not in res.effects()
 
 
 def test_shares_of_another_fit_are_refused(model):
     res = model.fit(0.5, 0.0, 3.0)
-    with pytest.raises(ValueError, match="bootstrap must be of the same results"):
-        effect_table(res, model.fit(0.5, 0.0, 2.0).bootstrap(2, progress=False))
-    with pytest.raises(TypeError, match=r"bootstrap must be what results.bootstrap\(\) gave"):
-        effect_table(res, res)
-    with pytest.raises(TypeError, match="results must be a fit"):
-        effect_table(model)
+    with pytest.raises(ValueError, match="found_in must be of the same fit"):
+        res.effects(model.fit(0.5, 0.0, 2.0).bootstrap(2, progress=False))
+    with pytest.raises(TypeError, match=r"found_in must be what bootstrap\(\) or stability\(\) gave"):
+        res.effects(res)
 
 
 def test_effects_along_a_ring_are_refused(X):
     Y = np.random.default_rng(1).integers(0, 2, (400, 4))
-    with pytest.raises(ValueError, match="tasks in a chain"):
-        effect_table(FusedLogit(Y, X, tasks="ring").fit(1, 0, 1))
+    with pytest.raises(ValueError, match="effects are stretches of a chain, found another graph of tasks"):
+        FusedLogit(Y, X, tasks="ring").fit(1, 0, 1).effects()
 
 
 # ---- figures --------------------------------------------------------------------------------------------------------
@@ -435,7 +433,9 @@ GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 2
     ({"event": ["dead", "alive"] * 15}, "event must hold numbers.*as event == 'dead'"),
     ({"entry": np.full(30, 0.5), "breaks": [0.6, 0.7]}, r"breaks leave.*'\(0.6,0.7\]'.*entered inside"),
     ({"entry": np.full(30, 0.5), "breaks": [20]}, "breaks must be.*where all rows enter after 0, with the start"),
-    ({"exog": np.ones((4, 1))}, "exog must have one row for each of the 30 times, found 4"),
+    ({"exog": np.arange(4.0)[:, None]}, "time must have one row for each of the 4 rows of exog, found 30"),
+    ({"time": pd.Series(GOOD["time"]), "exog": pd.DataFrame({"x": np.arange(30.0)}, range(1, 31))},
+     "exog must have the index of time, found other labels"),
 ])
 def test_bad_times_are_refused(bad, message):
     with pytest.raises((TypeError, ValueError), match=message):
@@ -445,7 +445,7 @@ def test_bad_times_are_refused(bad, message):
 @pytest.mark.parametrize("left", ["Surv(time)", "Surv(time, event, type='right')", "Surv(time, ", "time"])
 def test_bad_left_sides_are_refused(X, watched, left):
     with pytest.raises(ValueError, match="formula must"):
-        FusedLogit.from_survival_formula(left + " ~ age", X.join(watched), breaks=BREAKS)
+        FusedLogit.from_formula(left + " ~ age", X.join(watched), breaks=BREAKS)
 
 
 def test_scores_need_a_model_of_times(X, watched):

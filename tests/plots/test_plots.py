@@ -12,7 +12,7 @@ from matplotlib import patches  # noqa: E402
 
 from fusedlr import FusedLogit, FusedLogitResults, plots  # noqa: E402
 from fusedlr.inference import BootstrapResults  # noqa: E402
-from fusedlr.objective import Solution  # noqa: E402
+from fusedlr.problem import Solution  # noqa: E402
 
 # Grids of a few points, whose ends are chosen often.
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
@@ -133,7 +133,7 @@ def cv():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     Y = (X[["a"]].to_numpy() * [1.0, 0.8, 0.2] + rng.normal(size=(80, 3)) > 0).astype(float)
-    return FusedLogit(Y, X).fit_cv(l1=[0.5, 2.0, 8.0], l2=[0.1, 1.0], fusion=[0.0, 0.5, 2.0, 8.0], folds=4, seed=1)
+    return FusedLogit(Y, X).fit_cv(l1=[0.5, 2.0, 8.0], l2=[0.1, 1.0], fusion=[0.0, 0.5, 2.0, 8.0], folds=4, rng=1)
 
 
 def test_the_surface_marks_the_lowest_and_the_one_standard_error_point(cv):
@@ -175,7 +175,7 @@ def test_the_path_of_a_feature_shows_every_task_over_fusion(cv):
 
 def test_figures_are_drawn_into_given_axes(cv):
     figure, axes = plt.subplots(1, 3, figsize=(15, 4))
-    assert plots.coef_map(cv.results, ax=axes[0]) is axes[0]
+    assert plots.coef_map(cv, ax=axes[0]) is axes[0]
     assert plots.feature_path(cv, "a", ax=axes[1]) is axes[1]
     assert cv.plot(ax=axes[2]) is axes[2]
     assert len(plt.get_fignums()) == 1
@@ -203,7 +203,7 @@ def test_paths_of_all_features_over_l1_name_the_largest(cv):
 
 
 def test_intervals_are_drawn_for_every_value_that_was_estimated(cv):
-    refit = cv.results.refit()
+    refit = cv.refit()
     ax = drawn(plots.intervals(refit, alpha=0.1, per="unit"))
     ends = refit.conf_int(0.1).iloc[1:]
     bars = [tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] != 0]
@@ -225,6 +225,6 @@ def test_a_surface_of_auc_outlines_and_marks_the_largest(cv):
 
 
 def test_every_result_has_a_figure(cv):
-    for result in (cv, cv.grid, cv.results, cv.results.refit(), cv.results.bootstrap(n=3, progress=False),
-                   cv.results.stability(n=4, progress=False)):
+    for result in (cv, cv.grid, cv.grid.results(3), cv.refit(), cv.bootstrap(n=3, progress=False),
+                   cv.stability(n=4, progress=False)):
         assert drawn(result.plot()).get_title(loc="left")

@@ -90,7 +90,7 @@ def test_two_level_factors_with_na_are_outcomes_as_they_are(results):
 def test_a_frame_from_r_serves_a_formula():
     frame = from_r(session.call_raw(OUTCOMES))
     model = FusedLogit.from_formula("above1 + above3 ~ x + C(site)", frame)
-    assert model.exog_names[0] == "Intercept" and len(model.exog_names) == 3
+    assert model.exog_names[0] == "const" and len(model.exog_names) == 3
 
 
 def test_a_frame_goes_to_r_and_comes_back(patients):
@@ -124,7 +124,8 @@ def test_a_fit_in_r_has_the_numbers_of_the_fit(results):
     assert names == [["const", "x", "age"], ["above1", "above2", "above3"]]
     assert session.call("function(x) x$fit$llf", x=fit)[0] == results.llf
     assert session.call("function(x) x$edges$to", x=fit) == ["above2", "above3"]
-    np.testing.assert_array_equal(session.call("function(x) x$penalties$l1", x=fit), [0, 0.5, 0.5])
+    np.testing.assert_array_equal(session.call("function(x) x$penalties$l1", x=fit),
+                                  [0, *(0.5 * results.model.scale)])
 
 
 def test_sending_to_r_leaves_the_handler_of_ctrl_c(results):
@@ -195,7 +196,7 @@ def test_a_grid_and_a_choice_of_penalties_go_to_r(results):
     back = session.call("function(x) list(x$chosen, x$table$mean, as.matrix(x$fit$coefficients))", x=to_r(cv))
     assert back[0][0] == cv.chosen + 1
     np.testing.assert_array_equal(back[1], cv.table["mean"])
-    np.testing.assert_array_equal(back[2], cv.results.params)
+    np.testing.assert_array_equal(back[2], cv.params)
 
 
 def test_a_refit_and_a_bootstrap_go_to_r(results):
@@ -204,7 +205,7 @@ def test_a_refit_and_a_bootstrap_go_to_r(results):
     np.testing.assert_array_equal(back[0], refitted.table()["coef"])
     np.testing.assert_array_equal(back[1], refitted.params)
     assert back[2][0] == refitted.llf
-    boot = results.bootstrap(n=4, seed=1, progress=False)
+    boot = results.bootstrap(n=4, rng=1, progress=False)
     back = session.call("""function(x) {
         list(dim(x$samples), x$samples[2, "age", 1], as.matrix(x$tied), as.matrix(x$errors))
     }""", x=to_r(boot))

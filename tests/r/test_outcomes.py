@@ -44,7 +44,7 @@ def test_concordance_is_that_of_r_with_late_entries_and_weights():
     model = FusedLogit.from_survival(rows["time"], rows["event"], rows[["x", "z"]], [1, 2, 3, 4], rows["entry"])
     res = model.fit(0, 0, 1e6)
     found = survival_scores(res, rows["time"], rows["event"], rows[["x", "z"]], rows["entry"], rows["weight"])
-    rows["risk"] = rows[["x", "z"]].to_numpy() @ res.coefs[:, 0]
+    rows["risk"] = rows[["x", "z"]].to_numpy() @ res.coefs.iloc[:, 0]
     expected = in_r("""function(d) data.frame(c = survival::concordance(survival::Surv(entry, time, event) ~ risk, d,
         weights = weight, ymax = 4, reverse = TRUE)$concordance)""", rows)
     assert found["concordance"] == pytest.approx(expected["c"][0], rel=1e-10)

@@ -38,7 +38,7 @@ def test_tied_hazards_of_narrow_intervals_are_close_to_cox():
     tied = FusedLogit.from_survival(men["time"], men["status"], features, breaks=40).fit(0, 0, 1e6)
     cox = from_r(r("as.data.frame(summary(survival::coxph(survival::Surv(time, status) ~ karno + age + trt, "
                    "survival::veteran))$coefficients)"))
-    assert (abs(tied.coefs[:, 0] - cox["coef"]) < 0.5 * cox["se(coef)"]).all()
+    assert (abs(tied.coefs.iloc[:, 0] - cox["coef"]) < 0.5 * cox["se(coef)"]).all()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fusedlr.objective import Data, Penalty
+from fusedlr.problem import Problem
 from fusedlr.r import RError, RMissingError, RWarning, boost, from_r, glmnet, session
 
 pytestmark = pytest.mark.r
@@ -137,7 +137,8 @@ def test_packages_are_loaded_without_a_trace_in_the_user_s_r():
     before = session.call(look)
     X = np.random.default_rng(1).normal(size=(40, 2))
     boost(X, X[:, 0] > 0, X, seed=1, iterations=2)
-    glmnet.elastic_net(Data.from_arrays(X, X[:, 0] > 0.3), Penalty.from_values(1, 0.5, 0, 2))
+    problem = Problem.wide(X, X[:, 0] > 0.3)
+    glmnet.elastic_net(problem, problem.penalty(1, 0.5, 0))
     assert session.call(look) == before
 
 

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 
 from fusedlr.admm import solve_admm
-from fusedlr.core import solve_newton
-from fusedlr.objective import Data, Penalty, objective
 from fusedlr.optimality import certify
-from fusedlr.problem import Problem
+from fusedlr.solver import solve_newton
 from fusedlr.tasks import TaskGraph
+from tests.wide import Data, Penalty, Problem, objective
 
 FOLDER = Path(__file__).parent
 CHAIN = TaskGraph.chain(3)

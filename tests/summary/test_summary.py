@@ -9,7 +9,7 @@ import pytest
 from statsmodels.iolib.summary import Summary
 
 from fusedlr import FusedLogit, FusedLogitResults
-from fusedlr.objective import Solution
+from fusedlr.problem import Solution
 from fusedlr.summary.tables import number
 
 RNG = np.random.default_rng(7)
@@ -70,6 +70,36 @@ def test_everything_in_effect_is_shown():
     assert float(shown["Duality gap"]) == pytest.approx(res.gap, rel=0.05)
     assert shown["Solver"] == "newton (7 iterations)" and shown["Status"] == "optimal"
     assert row(text, "task1")[:2] == ["60", f"{res.positives['task1']:g}"]
+
+
+def test_penalties_by_feature_are_shown_in_the_units_that_they_were_given_in():
+    Y, X = data(2, 3)
+    res = FusedLogit(Y, X * [1.0, 100.0, 0.01]).fit([0, 1, 2, 3], [0, 0.5, 0.25, 0.5], [0, 4, 4, 5])
+    text = str(res.summary())
+    for name, words in {"l1": "1 to 3", "l2": "0.25 to 0.5", "fusion": "4 to 5"}.items():
+        assert re.search(f"Penalty {name}: +{words} by feature", text)
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_a_choice_of_penalties_shows_its_fit_and_then_the_choice():
+    Y, X = data(3, 4)
+    cv = FusedLogit(Y, X).fit_cv(folds=3, l1=[1.0, 4.0], l2=[0.5], fusion=[0.0, 2.0], rng=1, progress=False)
+    text, alone = str(cv.summary()), str(cv.grid.results(cv.chosen).summary())
+    assert text.index("Penalty fusion:") < text.index("const") < text.index("Compared by:")
+    fit = [line for line in alone.split("\n") if line.startswith(("task", "const", "feature"))]
+    assert fit and [line.split() for line in fit] == [
+        line.split() for line in text.split("\n") if line.startswith(("task", "const", "feature"))]
+    assert len({len(line) for line in text.split("\n") if line and set(line) <= {"="}}) == 1
+    assert "Choice of penalties" in str(cv) and "Penalty fusion:" not in str(cv)
+
+
+@pytest.mark.parametrize(("kind", "line"), [("levels", "Levels: +3 (sequential)"), ("times", "Events: +30")])
+def test_one_outcome_says_what_it_is(kind, line):
+    _, X = data(1, 2)
+    turn = np.arange(60)
+    model = (FusedLogit.from_ordered(turn % 3, X) if kind == "levels" else
+             FusedLogit.from_survival(1.0 + turn % 7, turn % 2, X, breaks=[2, 4, 7]))
+    assert re.search(line.replace("(", r"\(").replace(")", r"\)"), str(model.fit(1, 0, 1).summary()))
 
 
 def test_nothing_looks_like_inference():

@@ -5,10 +5,9 @@ import pytest
 from scipy.special import expit
 
 from fusedlr import FusedLogit
-from fusedlr.grid import fit_points
-from fusedlr.problem import Problem
-from fusedlr.objective import Penalty
 from fusedlr.optimality import certify
+from fusedlr.solver import solve_path
+from tests.wide import Data, Penalty, Problem
 
 # Grids of a few points, whose ends are chosen often.
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
@@ -67,15 +66,15 @@ def test_counts_are_those_of_the_coefficients(grid):
         assert grid.table["df"][i] == values.sum()
 
 
-def test_results_carry_the_referees_gap(grid):
-    assert grid.results(7).gap <= 1e-7
+def test_results_carry_the_solvers_gap_and_the_referee_agrees(grid):
+    assert grid.results(7).gap <= 1e-7 and grid.results(7).certify().relative_gap <= 1e-7
 
 
 def test_selection_takes_the_least_error(model, grid):
     X, Y = draw(400)
     chosen = grid.select(Y, X, metric="error")
     errors = [((X @ coefs + intercepts > 0) != Y).mean() for coefs, intercepts in zip(grid.coefs, grid.intercepts)]
-    error = ((X @ chosen.coefs + chosen.intercepts > 0) != Y).mean()
+    error = ((X @ chosen.coefs.to_numpy() + chosen.intercepts.to_numpy() > 0) != Y).mean()
     assert error == pytest.approx(min(errors))
 
 
@@ -89,14 +88,14 @@ def test_a_grid_on_standardized_features_returns_the_original_scale():
 
 def test_progress_is_told_after_each_point(model):
     heard = []
-    fit_points(model.problem, [(1.0, 0.1, 0.5), (2.0, 0.1, 0.5)], callback=heard.append)
+    solve_path(model.problem, [(1.0, 0.1, 0.5), (2.0, 0.1, 0.5)], callback=heard.append)
     assert heard == [1, 2]
 
 
 def test_penalty_factors_and_free_intercepts_reach_every_point(model):
     factors = np.r_[0.0, np.full(7, 2.0)]
-    problem = Problem.build(model.data, model.tasks, factors, fuse_intercepts=False)
-    params, _ = fit_points(problem, [(0.5, 0.1, 1.0)], tol=1e-9)
+    problem = Problem.build(Data.of(model), model.tasks, factors, fuse_intercepts=False)
+    params = solve_path(problem, [(0.5, 0.1, 1.0)], tol=1e-9).params
     penalty = Penalty.from_values(0.5, 0.1, np.r_[0.0, np.ones(8)], 8, factors)
     assert certify(model.problem, params[0], penalty).relative_gap <= 1e-8
 
@@ -120,7 +119,7 @@ def test_a_large_grid_is_solved_in_stripes_that_do_not_depend_on_the_number_of_t
     np.testing.assert_array_equal(one.params, two.params)
     assert one.table.equals(two.table) and (one.table["gap"] <= 1e-8).all()
     points = one.table[["l1", "l2", "fusion"]].to_numpy()
-    params = fit_points(model.problem, points, tol=1e-8, callback=counts.append, n_jobs=2)[0]
+    params = solve_path(model.problem, points, tol=1e-8, callback=counts.append, n_jobs=2).params
     assert counts == list(range(1, len(points) + 1))
     for point, found in zip(points, params):
         assert certify(model.problem, found, model.problem.penalty(*point)).relative_gap <= 2e-8

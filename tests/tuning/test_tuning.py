@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fusedlr import FusedLogit, Grid, SeparationWarning, limits, scoring, tuning
-from fusedlr.limits import fusion_limit, l1_limit
-from fusedlr.objective import Data
-from fusedlr.problem import Problem
+from fusedlr import FusedLogit, Grid, SeparationWarning, metrics
+from fusedlr.problem import Design, Labels
+from fusedlr.resampling import stratified_folds
 from fusedlr.tasks import TaskGraph
+from fusedlr.tuning import default_grid, default_penalties, fusion_limit, l1_limit, penalty_limits
+from tests.wide import Data, Problem
 
 # Grids of a few points, whose ends are chosen often.
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
@@ -27,6 +28,11 @@ def held_out():
     return params, Y, X, rng.normal(size=(30, 4))
 
 
+def score(metric, params, Y, X, offset=None, weights=None):
+    """What a metric says of a table of labels."""
+    return metric(params, Design(np.asarray(X), offset), Labels.wide(Y, weights))
+
+
 def scores_one_by_one(params, Y, X, offset):
     error, logloss = [], []
     for point in params:
@@ -40,36 +46,37 @@ def scores_one_by_one(params, Y, X, offset):
 
 @pytest.mark.parametrize("cells", [1, 300, 10**7])
 def test_scores_of_many_fits_equal_those_computed_one_by_one(held_out, cells, monkeypatch):
-    monkeypatch.setattr(scoring, "_CELLS", cells)
+    monkeypatch.setattr(metrics, "_CELLS", cells)
     error, logloss = scores_one_by_one(*held_out)
     params, Y, X, offset = held_out
-    np.testing.assert_allclose(scoring.validation_error(params, Y, X, offset), error, rtol=1e-14)
-    np.testing.assert_allclose(scoring.validation_logloss(params, Y, X, offset), logloss, rtol=1e-12)
+    np.testing.assert_allclose(score(metrics.error, params, Y, X, offset), error, rtol=1e-14)
+    np.testing.assert_allclose(score(metrics.logloss, params, Y, X, offset), logloss, rtol=1e-12)
 
 
 def test_a_weight_of_two_scores_like_the_row_twice(held_out):
     params, Y, X, _ = held_out
     weights = np.where(np.arange(30) < 10, 2.0, 1.0)
     twice = np.r_[np.arange(30), np.arange(10)]
-    for score in (scoring.validation_error, scoring.validation_logloss):
-        np.testing.assert_allclose(score(params, Y, X, weights=weights), score(params, Y[twice], X[twice]), rtol=1e-12)
+    for metric in (metrics.error, metrics.logloss):
+        np.testing.assert_allclose(score(metric, params, Y, X, weights=weights),
+                                   score(metric, params, Y[twice], X[twice]), rtol=1e-12)
 
 
 def test_a_linear_predictor_of_zero_predicts_no():
     params = np.zeros((1, 2, 1))
-    assert scoring.validation_error(params, [0.0, 0.0, 1.0], np.ones((3, 1)))[0] == pytest.approx(1 / 3)
+    assert score(metrics.error, params, [0.0, 0.0, 1.0], np.ones((3, 1)))[0] == pytest.approx(1 / 3)
 
 
 def test_huge_margins_score_finite():
     params = np.full((1, 2, 1), 1e4)
-    assert scoring.validation_logloss(params, [0.0], np.ones((1, 1)))[0] == 2e4
+    assert score(metrics.logloss, params, [0.0], np.ones((1, 1)))[0] == 2e4
 
 
 def test_nothing_observed_scores_nan_and_cannot_be_chosen_from():
-    error = scoring.validation_error(np.zeros((2, 2, 1)), [np.nan], np.ones((1, 1)))
+    error = score(metrics.error, np.zeros((2, 2, 1)), [np.nan], np.ones((1, 1)))
     assert np.isnan(error).all()
     with pytest.raises(ValueError, match="no point has a score"):
-        scoring.choose({"l1": [0, 1], "l2": [0, 0], "fusion": [0, 0]}, error, error)
+        metrics.choose({"l1": [0, 1], "l2": [0, 0], "fusion": [0, 0]}, error, error)
 
 
 TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
@@ -87,7 +94,7 @@ TABLE = {"l1": [1, 1, 2, 2], "l2": [0, 3, 0, 0], "fusion": [9, 0, 1, 2]}
     ([0.1, 0.1 + 1e-12, 0.2, 0.2], [1, 1, 1, 1], 1),
 ])
 def test_the_lowest_cost_wins_then_the_tie_breaker_then_the_larger_penalties(cost, tie_breaker, best):
-    assert scoring.choose(TABLE, cost, tie_breaker) == best
+    assert metrics.choose(TABLE, cost, tie_breaker) == best
 
 
 def test_a_log_loss_function_is_asked_for_the_tied_points_only():
@@ -97,7 +104,7 @@ def test_a_log_loss_function_is_asked_for_the_tied_points_only():
         asked.append(positions.tolist())
         return np.array([5.0, 4.0])
 
-    assert scoring.choose(TABLE, [0.2, 0.1, 0.3, 0.1], logloss) == 3
+    assert metrics.choose(TABLE, [0.2, 0.1, 0.3, 0.1], logloss) == 3
     assert asked == [[1, 3]]
 
 
@@ -118,14 +125,14 @@ def test_auc_is_the_share_of_pairs_in_the_right_order(held_out):
         seen = ~np.isnan(Y)
         expected.append(np.mean([pairs_in_order(linear[seen[:, k], k], Y[seen[:, k], k] == 1, weights[seen[:, k], k])
                                  for k in range(Y.shape[1])]))
-    np.testing.assert_allclose(scoring.validation_auc(params, Y, X, weights=weights), expected, rtol=1e-12)
+    np.testing.assert_allclose(score(metrics.auc, params, Y, X, weights=weights), expected, rtol=1e-12)
 
 
 def test_auc_leaves_out_tasks_with_one_label():
     params, X = np.ones((1, 2, 2)), np.arange(4.0)[:, None]
     both, one = [0.0, 1.0, 0.0, 1.0], [1.0, 1.0, np.nan, 1.0]
-    assert scoring.validation_auc(params, np.column_stack([both, one]), X)[0] == 0.75
-    assert np.isnan(scoring.validation_auc(params, np.column_stack([one, one]), X)).all()
+    assert score(metrics.auc, params, np.column_stack([both, one]), X)[0] == 0.75
+    assert np.isnan(score(metrics.auc, params, np.column_stack([one, one]), X)).all()
 
 
 def test_cross_validation_by_auc_takes_the_largest(model):
@@ -177,7 +184,7 @@ def data():
 
 
 def solve(data, tasks, l1, l2, fusion, factors, fuse_intercepts=True):
-    from fusedlr.core import solve_newton
+    from fusedlr.solver import solve_newton
 
     problem = Problem.build(data, tasks, factors, fuse_intercepts)
     return solve_newton(problem, problem.penalty(l1, l2, fusion), tol=1e-10, max_iter=1000).params
@@ -216,10 +223,10 @@ def test_limits_by_sets_of_tasks_equal_those_by_linear_programs(tasks, monkeypat
         slopes[:3, members] -= slopes[:3, members].mean(axis=1, keepdims=True)
     slack = np.where(np.arange(6) < 3, 0.0, 3.0)[:, None] * np.ones(4)
     fusion = np.linspace(0.1, 1.0, 6)
-    by_sets = limits._smallest_fusion(slopes, slack, tasks), limits._smallest_l1(slopes, fusion, tasks)
-    monkeypatch.setattr(limits, "_sets", lambda tasks: None)
-    assert limits._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-7)
-    np.testing.assert_allclose(limits._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
+    by_sets = default_grid._smallest_fusion(slopes, slack, tasks), default_grid._smallest_l1(slopes, fusion, tasks)
+    monkeypatch.setattr(default_grid, "_sets", lambda tasks: None)
+    assert default_grid._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-7)
+    np.testing.assert_allclose(default_grid._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
 
 
 @fused_or_free
@@ -242,7 +249,7 @@ def test_without_edges_or_without_penalized_features_the_limits_are_zero(data):
 @fused_or_free
 def test_both_limits_come_as_a_named_pair(data, fuse_intercepts):
     problem = Problem.build(data, GRAPHS["chain"], None, fuse_intercepts)
-    pair = limits.penalty_limits(problem, l2=1.0, fusion=2.0)
+    pair = penalty_limits(problem, l2=1.0, fusion=2.0)
     assert pair.l1 == l1_limit(problem, fusion=2.0)
     assert pair.fusion == fusion_limit(problem, l2=1.0)
 
@@ -256,7 +263,7 @@ def test_where_rows_are_few_the_fusion_limit_is_finite(fuse_intercepts):
 
 @fused_or_free
 def test_the_default_grid_runs_from_nothing_selected_and_to_all_tied(data, fuse_intercepts):
-    grid = tuning.default_penalties(Problem.build(data, GRAPHS["chain"], None, fuse_intercepts))
+    grid = default_penalties(Problem.build(data, GRAPHS["chain"], None, fuse_intercepts))
     assert [len(grid[name]) for name in ("l1", "l2", "fusion")] == [10, 3, 9]
     assert not solve(data, GRAPHS["chain"], 1.0005 * grid["l1"][0], 0.0, 0.0, None)[1:].any()
     assert solve(data, GRAPHS["chain"], grid["l1"][-1], 0.0, 0.0, None)[1:].all()
@@ -281,20 +288,24 @@ def model():
 
 @pytest.fixture(scope="module")
 def cv(model):
-    return model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8)
+    return model.fit_cv(**POINTS, folds=4, rng=7, tol=1e-8)
 
 
 def test_folds_spread_every_combination_of_labels_evenly(model):
-    folds = tuning.stratified_folds(model.data, 4, seed=1)
+    folds = stratified_folds(model.problem.labels, 90, 4, rng=1)
     pattern = np.nan_to_num(model.endog.to_numpy(), nan=2.0) @ [1, 3, 9]
     for same in np.unique(pattern):
         assert np.ptp(np.bincount(folds[pattern == same], minlength=4)) <= 1
     assert np.ptp(np.bincount(folds)) <= 1
 
 
-def test_folds_follow_from_the_seed_alone(model):
-    np.testing.assert_array_equal(*(tuning.stratified_folds(model.data, 5, seed=3) for _ in range(2)))
-    assert (tuning.stratified_folds(model.data, 5, seed=3) != tuning.stratified_folds(model.data, 5, seed=4)).any()
+def test_folds_follow_from_rng_alone(model):
+    def folds(rng):
+        return stratified_folds(model.problem.labels, 90, 5, rng)
+
+    np.testing.assert_array_equal(folds(3), folds(3))
+    np.testing.assert_array_equal(folds(3), folds(np.random.default_rng(3)))
+    assert (folds(3) != folds(4)).any()
 
 
 def test_means_and_standard_errors_are_those_of_fits_without_each_fold(model, cv):
@@ -304,10 +315,11 @@ def test_means_and_standard_errors_are_those_of_fits_without_each_fold(model, cv
     for fold in range(4):
         res = model.with_rows(cv.folds != fold).fit(**penalties, tol=1e-8)
         held = model.with_rows(cv.folds == fold)
-        linear = res.predict(held.exog, which="linear", offset=held.data.offset[:, 0])
-        losses = np.logaddexp(0, -held.data.signs * linear)
-        weights.append(held.data.weights.sum())
-        scores.append((np.asarray(losses) * held.data.weights).sum() / weights[-1])
+        data = Data.of(held)
+        linear = res.predict(held.exog, which="linear", offset=data.offset[:, 0])
+        losses = np.logaddexp(0, -data.signs * linear)
+        weights.append(data.weights.sum())
+        scores.append((np.asarray(losses) * data.weights).sum() / weights[-1])
     mean = np.average(scores, weights=weights)
     se = np.sqrt(np.average((scores - mean) ** 2, weights=weights) / 3)
     assert cv.table["mean"][point] == pytest.approx(mean, rel=1e-5)
@@ -318,12 +330,12 @@ def test_means_and_standard_errors_are_those_of_fits_without_each_fold(model, cv
 def test_the_lowest_mean_is_chosen_and_fitted_on_all_rows(model, cv):
     assert cv.best == cv.table["mean"].argmin() == cv.chosen
     again = model.fit(**cv.penalties, tol=1e-8)
-    np.testing.assert_allclose(cv.results.params, again.params, atol=1e-3)
-    assert cv.results.nobs == model.nobs
+    np.testing.assert_allclose(cv.params, again.params, atol=1e-3)
+    assert cv.nobs == model.nobs
 
 
 def test_one_standard_error_goes_to_the_more_penalized_side(model, cv):
-    one = model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8, rule="1se")
+    one = model.fit_cv(**POINTS, folds=4, rng=7, tol=1e-8, rule="1se")
     best, chosen = cv.table.iloc[cv.best], one.table.iloc[one.chosen]
     assert one.chosen == cv.one_se
     assert all(one.penalties[name] >= cv.penalties[name] for name in POINTS)
@@ -344,7 +356,7 @@ def table_of(rows):
 ], ids=["largest within", "never less penalized", "never less in one of the three", "the best point's own error",
         "ties go to the larger l2 before the larger fusion"])
 def test_the_one_standard_error_rule(rows, best, expected):
-    assert scoring.one_standard_error(table_of(rows), best) == expected
+    assert metrics.one_standard_error(table_of(rows), best) == expected
 
 
 def test_criteria_are_those_of_the_fits_on_all_rows(model, cv):
@@ -357,7 +369,7 @@ def test_criteria_are_those_of_the_fits_on_all_rows(model, cv):
 
 
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(model, cv):
-    two = model.fit_cv(**POINTS, folds=4, seed=7, tol=1e-8, n_jobs=2)
+    two = model.fit_cv(**POINTS, folds=4, rng=7, tol=1e-8, n_jobs=2)
     pd.testing.assert_frame_equal(two.table, cv.table, check_exact=True)
 
 
@@ -382,13 +394,13 @@ def test_a_fold_that_takes_all_labels_of_one_class_or_of_a_task_breaks_nothing()
 def test_the_choice_survives_pickling(cv):
     again = pickle.loads(pickle.dumps(cv))
     pd.testing.assert_frame_equal(again.table, cv.table)
-    pd.testing.assert_frame_equal(again.results.params, cv.results.params)
+    pd.testing.assert_frame_equal(again.params, cv.params)
 
 
 def test_no_penalties_are_needed(model):
-    found = model.fit_cv(rule="1se", metric="error", seed=1)
+    found = model.fit_cv(rule="1se", metric="error", rng=1)
     assert len(found.table) == 270
-    assert found.results.converged
+    assert found.converged
     assert "rule 1se" in repr(found)
 
 

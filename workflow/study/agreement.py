@@ -30,6 +30,6 @@ def compare_fits(data: Mapping[str, Any]) -> pd.DataFrame:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FusedLogitWarning)  # the gap is a column of the table
                 fit = model.fit(l1, l2, 0.0, tol=TOL)
-            found = glmnet.agreement(model.data, fit.penalty_by_row, fit.solution.params)
+            found = glmnet.agreement(model.problem, fit.penalty_by_row, fit.solution.params)
             rows.append({"size": size, "l1": l1, "l2": l2, **found, "gap": fit.gap})
     return pd.DataFrame(rows)

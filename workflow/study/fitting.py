@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from fusedlr import FusedLogit, Grid, OneClassWarning
-from fusedlr.scoring import choose, validation_logloss
+from fusedlr.metrics import choose, logloss
+from fusedlr.problem import Design, Labels
 from study.models import FUSION, L1, L2, fitted, slices
 
 __all__ = ["SizeFit", "build", "fit_size"]
@@ -104,7 +105,7 @@ def _choose(table, params, wrong, allowed, held_out, tasks):
     """The allowed point that some tasks choose together."""
     Y, X = held_out
     return allowed[choose(table.iloc[allowed], wrong[np.ix_(allowed, tasks)].sum(axis=1), lambda tied: (
-        validation_logloss(params[allowed[tied]][:, :, tasks], Y[:, tasks], X)))]
+        logloss(params[allowed[tied]][:, :, tasks], Design(X), Labels.wide(Y[:, tasks]))))]
 
 
 def _penalties(table, chosen):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from fusedlr.core import FLOOR, NewtonSolver
+from fusedlr.solver import FLOOR, NewtonSolver
 from study.fitting import build
 from study.scores import error_of_margins
 

@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fusedlr.admm import solve_admm
-from fusedlr.objective import Data, Penalty
 from fusedlr.problem import Problem
-from fusedlr.tasks import TaskGraph
 
 __all__ = ["FEATURES", "time_chi_updates"]
 
@@ -27,20 +25,20 @@ def time_chi_updates(features: Sequence[int] = FEATURES, seed: int = 1) -> pd.Da
     """
     rows = []
     for d in features:
-        data = _problem(d, np.random.default_rng([seed, d]))
+        problem = _problem(d, np.random.default_rng([seed, d]))
         for space in ("features", "rows"):
-            rows += [{"features": d, "space": space, "repeat": repeat, "seconds": _seconds(data, space)}
+            rows += [{"features": d, "space": space, "repeat": repeat, "seconds": _seconds(problem, space)}
                      for repeat in range(1, REPEATS[d] + 1)]
     return pd.DataFrame(rows)
 
 
 def _problem(d, rng):
     X = rng.standard_normal((N_ROWS, d))
-    return Data.from_arrays(X, rng.integers(0, 2, (N_ROWS, 1)))
+    return Problem.wide(X, rng.integers(0, 2, (N_ROWS, 1)))
 
 
-def _seconds(data, space):
-    penalty = Penalty.from_values(1.0, 0.1, 0.0, data.n_features)
+def _seconds(problem, space):
+    penalty = problem.penalty(1.0, 0.1, 0.0)
     start = time.process_time()
-    solve_admm(Problem.build(data, TaskGraph.chain(1), fuse_intercepts=True), penalty, max_iter=1, space=space)
+    solve_admm(problem, penalty, max_iter=1, space=space)
     return time.process_time() - start

@@ -14,21 +14,22 @@ ozone <- function() {
   days
 }
 
-# How far params of a chain are from the optimality conditions, on the solver's scale. The slope of the edge after task
-# k is the sum of all slopes before it, known up to the intervals that zeros leave free.
+# How far params of a chain are from the optimality conditions, in the units that penalties see. The slope of the edge
+# after task k is the sum of all slopes before it, known up to the intervals that zeros leave free.
 chain_violation <- function(fit, which = 1L) {
   problem <- fit$problem
   stopifnot(problem$graph$chain)
-  b <- coef(fit, which = which) * c(1, problem$scale)
+  unit <- c(1, problem$scale)
+  b <- coef(fit, which = which) * unit
+  x <- cbind(1, unname(problem$x)) / rep(unit, each = nrow(problem$x))
   point <- fit$table[which, ]
-  linear <- problem$offset + cbind(1, unname(problem$x)) %*% b
+  linear <- problem$offset + x %*% b
   residual <- -problem$weights * problem$signs * plogis(-problem$signs * linear)
-  slopes <- crossprod(cbind(1, unname(problem$x)), residual)
-  factors <- c(0, problem$factors)
+  factors <- problem$factors[, "l1"] / unit
+  slopes <- crossprod(x, residual) + point$l2 * factors * b
   fusion <- point$fusion * c(problem$fuse_intercepts, rep(1, nrow(b) - 1L))
   max(vapply(seq_len(nrow(b)), function(row) {
-    row_violation(slopes[row, ] + point$l2 * factors[row] * b[row, ], b[row, ], point$l1 * factors[row],
-                  fusion[row] * problem$graph$weights)
+    row_violation(slopes[row, ], b[row, ], point$l1 * factors[row], fusion[row] * problem$graph$weights)
   }, 0))
 }
 

@@ -50,6 +50,17 @@ test_that("a weight counts as rows do in a refit", {
   expect_equal(weighted$vcov, repeated$vcov, tolerance = 1e-6)
 })
 
+test_that("units of features, however odd, change standard errors and degrees of freedom by nothing but the unit", {
+  unit <- 10^c(-9, 9, 0, 4, -4)
+  odd <- fusedlr(s$x * rep(unit, each = 120), s$y, l1 = 2, l2 = 0.5, fusion = 1)
+  plain <- fusedlr(s$x, s$y, l1 = 2, l2 = 0.5, fusion = 1)
+  expect_equal(attr(logLik(odd), "df"), attr(logLik(plain), "df"), tolerance = 1e-6)
+  size <- c(1, unit)[match(refit(odd)$names$term, rownames(coef(odd)))]
+  expect_equal(refit(odd)$values * size, refit(plain)$values, tolerance = 1e-6)
+  expect_equal(sqrt(diag(refit(odd)$vcov)) * size, sqrt(diag(refit(plain)$vcov)), tolerance = 1e-6)
+  expect_equal(fusedlr:::default_penalties(odd$problem), fusedlr:::default_penalties(plain$problem), tolerance = 1e-6)
+})
+
 test_that("separated values have no standard error and warn", {
   x <- cbind(a = c(1:10, 11:20) + 0, b = rep(c(1, 3, 2, 1), 5))
   y <- cbind(rep(0:1, each = 10), rep(0:1, 10))

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fusedlr import metrics
 from fusedlr.optimality import certify
-from fusedlr.scoring import validation_error, validation_logloss
+from fusedlr.problem import Design, Labels
 from study import fitting, models
 from study.simulate import simulate
 
@@ -66,7 +67,7 @@ def test_another_reading_takes_the_place_of_its_model():
 
 
 def test_validation_errors_are_those_of_the_kept_coefficients(data, fit):
-    again = validation_error(fit.params, data["Y_validation"], data["X_validation"])
+    again = metrics.error(fit.params, Design(data["X_validation"]), Labels.wide(data["Y_validation"]))
     assert again == pytest.approx(fit.choices["validation_error"].to_numpy(), abs=0)
 
 
@@ -113,7 +114,7 @@ def test_ties_go_to_the_log_loss(data):
     wrong = np.rint(3 * fit.validation_error).sum(axis=1)
     assert row["ties"] == (wrong == wrong.min()).sum() > 1
     assert row["l2_smallest_tied"] <= row["l2"] <= row["l2_largest_tied"]
-    losses = validation_logloss(fit.params, few["Y_validation"], few["X_validation"])
+    losses = metrics.logloss(fit.params, Design(few["X_validation"]), Labels.wide(few["Y_validation"]))
     tied = (fit.choices["validation_error"] == row["validation_error"]) & fit.choices["model"].isin(models.linear())
     assert losses[0] <= losses[tied].min()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 __all__ = ["FLAG", "LABEL", "NAME", "NONE", "NUMBER", "SHARE", "TEXT", "WHOLE", "Rule", "Sizes", "bind", "either",
-           "finite", "listed", "named", "position", "record", "refuse", "row", "word"]
+           "finite", "listed", "named", "names", "position", "record", "refuse", "row", "word"]
 
 Sizes = dict[str, int]
 Rule = Callable[[str, Any, Sizes], None]
@@ -45,14 +45,19 @@ def listed(rule: Rule, letter: str = "", least: int = 0) -> Rule:
 
 def named(letter: str, least: int) -> Rule:
     """A list of names, none of them twice."""
-    names = listed(NAME, letter)
+    every_one = listed(NAME, letter)
 
     def check(where: str, value: Any, sizes: Sizes) -> None:
-        names(where, value, sizes)
-        if len(value) < least or len(set(map(repr, value))) < len(value):
+        every_one(where, value, sizes)
+        if len(value) < least or len(set(names(value))) < len(value):
             refuse(where, f"hold {least} names or more, none of them twice", _shown(value))
 
     return check
+
+
+def names(listed: list) -> list:
+    """Names as they were: JSON knows no tuples, which are the names of columns with several levels."""
+    return [tuple(name) if isinstance(name, list) else name for name in listed]
 
 
 def row(*rules: Rule) -> Rule:

@@ -1,8 +1,7 @@
-"""States on disk: arrays and a page of JSON in one npz file, which runs no code when it is read.
+"""Results on disk: arrays and a page of JSON in one npz file, which runs no code when it is read.
 
-A ``Layout`` says what a file of one kind holds: the fields of its page and the names,
-shapes, types and ranges of its arrays. ``read`` lets in what the layout describes and
-nothing else, and looks at sizes before it takes memory.
+``load`` lets in what the fields of a registered class describe and nothing else, and looks at
+sizes before it takes memory.
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from . import checks
-from .fields import Rule, Sizes, bind, refuse
-from .version import __version__
+from .. import checks
+from ..version import __version__
+from .rules import Sizes, bind, refuse
+from .schema import KINDS, Array, arrays_of, pack, rules_of, unpack
 
-__all__ = ["Array", "Layout", "names", "read", "write"]
+__all__ = ["load", "save"]
 
-# Raised when a file written before can no longer be read; files of a later format are refused.
-FORMAT = 1
+# Raised when a file written before can no longer be read; files of another format are refused.
+FORMAT = 2
 
 # Bytes of a page: the names of a million features take a quarter of it.
 _PAGE_LIMIT = 64_000_000
@@ -35,46 +35,16 @@ _PAGE_LIMIT = 64_000_000
 _PAGE_UNPACKED = 1_000_000, 20
 _ALL_UNPACKED = 256_000_000, 500
 
-_WORDS = {"f": "numbers", "i": "whole numbers"}
+_WORDS = {"f": "numbers", "i": "whole numbers", "b": "true and false"}
 
 
-class Array(NamedTuple):
-    """What an array of a file must be.
-
-    Attributes
-    ----------
-    shape : tuple of str
-        Sizes by letter, as ``("n", "1+d")``. A letter stands for the same number in all of a file.
-    kind : str
-        Kinds of types as numpy abbreviates them: "f" for floats, "i" for whole numbers.
-    least : float
-        Lowest number; floats are finite whatever this is.
-    among : tuple of int
-        The only numbers there may be, where not empty.
-    group : str
-        Arrays of one group are all there or all absent; those of the group "" are always there.
-    """
-
-    shape: tuple[str, ...]
-    kind: str = "f"
-    least: float = -np.inf
-    among: tuple[int, ...] = ()
-    group: str = ""
-
-
-class Layout(NamedTuple):
-    """What a file of one kind holds: a rule for each field of its page, and its arrays by name."""
-
-    page: Mapping[str, Rule]
-    arrays: Mapping[str, Array]
-
-
-def write(path: str | os.PathLike, kind: str, page: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Write a state to ``path``: beside it first, then renamed, so that no half file is ever seen.
+def save(path: str | os.PathLike, result: Any) -> None:
+    """Write a result to ``path``: beside it first, then renamed, so that no half file is ever seen.
 
     A file that is there already keeps its permissions.
     """
-    page = {"kind": f"fusedlr {kind}", "format": FORMAT, "fusedlr": __version__, **page}
+    page, arrays = pack(result, type(result))
+    page = {"kind": f"fusedlr {result.kind}", "format": FORMAT, "fusedlr": __version__, **page}
     text = json.dumps(page, default=_plain).encode()
     target = Path(os.path.realpath(checks.path("path", path)))
     beside = target.with_name(f".fusedlr-{secrets.token_hex(8)}")
@@ -88,11 +58,11 @@ def write(path: str | os.PathLike, kind: str, page: dict, arrays: dict[str, np.n
             raise
 
 
-def read(path: str | os.PathLike, layouts: Mapping[str, Layout]) -> tuple[str, dict, dict[str, np.ndarray]]:
-    """Kind, page and arrays of a file that ``write`` made, or a refusal that says what is wrong with which field."""
+def load(path: str | os.PathLike) -> Any:
+    """The result that was saved to a file, of the same class, or a refusal that says what is wrong with which field."""
     with open(checks.path("path", path), "rb") as file:
         try:
-            return _checked(file, layouts)
+            return _checked(file)
         except _Refused as error:
             raise ValueError(f"path leads to {str(path)!r}, in which {error}") from None
         except Exception as error:  # whatever numpy, zipfile and json say of a file that is not ours or is damaged
@@ -100,36 +70,35 @@ def read(path: str | os.PathLike, layouts: Mapping[str, Layout]) -> tuple[str, d
                              f"{str(path)!r}, which is something else or cut short") from error
 
 
-def names(listed: list) -> list:
-    """Names as they were: JSON knows no tuples, which are the names of columns with several levels."""
-    return [tuple(name) if isinstance(name, list) else name for name in listed]
-
-
 class _Refused(ValueError):
     """A file of ours that does not hold what it should."""
 
 
-def _checked(file: IO[bytes], layouts: Mapping[str, Layout]) -> tuple[str, dict, dict[str, np.ndarray]]:
+def _checked(file: IO[bytes]) -> Any:
     with ZipFile(file) as archive:
         members = _members(archive)
         _check_packing(members, file.seek(0, os.SEEK_END))
         text = members.pop("page")
         _check_member(archive, text, Array(("bytes",), "u"), {}, _PAGE_LIMIT)
         page = json.loads(_load(archive, text).tobytes(), parse_int=_whole)
-        kind = page["kind"].removeprefix("fusedlr ")
-        sizes: Sizes = {}
-        layout = layouts[kind]
-        _check_format(page)
+        kind = page.pop("kind").removeprefix("fusedlr ")
+        _check_format(page.pop("format"), page.pop("fusedlr"))
+        cls = KINDS[kind]
         try:
-            _check_page(page, layout, sizes)
-            _check_names(members, layout)
-            known = {name: array for name, array in layout.arrays.items() if name in members}
-            for name, array in known.items():
-                _check_member(archive, members[name], array, sizes)
-            arrays = {name: _check_values(name, array, _load(archive, members[name])) for name, array in known.items()}
-        except ValueError as error:
+            return unpack(cls, page, _arrays(archive, members, cls, page))
+        except (TypeError, ValueError) as error:
             raise _Refused(str(error)) from None
-    return kind, page, arrays
+
+
+def _arrays(archive: ZipFile, members: dict[str, ZipInfo], cls: type, page: dict) -> dict[str, np.ndarray]:
+    """All arrays of a file, once its page and the sizes of all of them are as the class asks for."""
+    sizes: Sizes = {}
+    _check_page(page, cls, sizes)
+    known = arrays_of(cls, page)
+    _check_names(members, known)
+    for name in members:
+        _check_member(archive, members[name], known[name], sizes)
+    return {name: _check_values(name, known[name], _load(archive, members[name]), sizes) for name in members}
 
 
 def _members(archive: ZipFile) -> dict[str, ZipInfo]:
@@ -153,28 +122,28 @@ def _check_packing(members: dict[str, ZipInfo], whole: int) -> None:
             raise _Refused(f"{name} must be stored or deflated, found another compression, number {info.compress_type}")
 
 
-def _check_format(page: dict) -> None:
-    if page["format"] > FORMAT:
-        raise _Refused(f"the format is {page['format']}, written by fusedlr {page['fusedlr']}; this is fusedlr "
-                       f"{__version__}, which reads up to format {FORMAT}: update fusedlr")
+def _check_format(found: Any, version: Any) -> None:
+    if found != FORMAT:
+        raise _Refused(f"the format is {found}, written by fusedlr {version}; this is fusedlr {__version__}, which "
+                       f"reads format {FORMAT}: use the version that wrote it")
 
 
-def _check_page(page: dict, layout: Layout, sizes: Sizes) -> None:
-    unknown = sorted(set(page) - {"kind", "format", "fusedlr", *layout.page})
+def _check_page(page: dict, cls: type, sizes: Sizes) -> None:
+    rules = rules_of(cls)
+    unknown = sorted(set(page) - set(rules))
     if unknown:
-        refuse(unknown[0], f"be one of {', '.join(layout.page)}", "a field of another name")
-    for field, rule in layout.page.items():
+        refuse(unknown[0], f"be one of {', '.join(rules)}", "a field of another name")
+    for field, rule in rules.items():
         rule(field, page.setdefault(field, None), sizes)
 
 
-def _check_names(members: dict[str, ZipInfo], layout: Layout) -> None:
-    unknown = sorted(set(members) - set(layout.arrays))
+def _check_names(members: dict[str, ZipInfo], known: Mapping[str, Array]) -> None:
+    unknown = sorted(set(members) - set(known))
     if unknown:
-        refuse(unknown[0], f"be one of {', '.join(layout.arrays)}", "an array of another name")
-    begun = {"", *(layout.arrays[name].group for name in members)}
-    for name, array in layout.arrays.items():
-        if array.group in begun and name not in members:
-            refuse(name, "be there", "nothing")
+        refuse(unknown[0], f"be one of {', '.join(known)}", "an array of another name")
+    absent = [name for name, array in known.items() if name not in members and not array.optional]
+    if absent:
+        refuse(absent[0], "be there", "nothing")
 
 
 def _check_member(archive: ZipFile, info: ZipInfo, array: Array, sizes: Sizes, limit: float = np.inf) -> None:
@@ -210,16 +179,21 @@ def _check_header(name: str, array: Array, shape: tuple, dtype: np.dtype, sizes:
         bind(name, letter, length, sizes)
 
 
-def _check_values(name: str, array: Array, values: np.ndarray) -> np.ndarray:
+def _check_values(name: str, array: Array, values: np.ndarray, sizes: Sizes) -> np.ndarray:
     """The numbers as the machine's own, all of them finite and within bounds; other kinds as they are."""
     if array.kind not in _WORDS:
         return values
-    values = np.ascontiguousarray(values, dtype=float if array.kind == "f" else int)
-    if not np.isfinite(values).all():
+    values = np.ascontiguousarray(values, dtype=float if array.kind == "f" else values.dtype.newbyteorder("="))
+    known = values[~np.isnan(values)] if array.gaps else values
+    if not np.isfinite(known).all():
         refuse(name, "be finite", "nan or inf")
-    if values.size and values.min() < array.least:
-        refuse(name, f"be at least {array.least:g}", f"{values.min():g}")
-    if array.among and not np.isin(values, array.among).all():
+    if known.size and known.min() < array.least:
+        refuse(name, f"be at least {array.least:g}", f"{known.min():g}")
+    if array.most < np.inf and known.size and max(known.max(), -known.min()) > array.most:
+        refuse(name, f"lie between -{array.most:g} and {array.most:g}", "a number beyond")
+    if array.below and known.size and known.max() >= sizes[array.below]:
+        refuse(name, f"be less than {sizes[array.below]}", f"{known.max()}")
+    if array.among and not np.isin(known, array.among).all():
         refuse(name, f"hold {' and '.join(map(str, array.among))} only", "other numbers")
     return values
 

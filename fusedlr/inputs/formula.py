@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Formula", "calling_environment"]
+from ..io import FLAG, LABEL, NAME, NONE, TEXT, Plain, either, listed, record
+
+__all__ = ["SAVED_FORMULA", "Formula", "calling_environment"]
 
 
 def calling_environment(depth: int) -> Any:
@@ -49,7 +51,11 @@ class Formula:
         The rows and columns of ``data`` from which the design can be built again: one
         row for each level of a factor, or all rows where the formula has a transform
         such as ``center`` that depends on all of them. Copies and pickles carry it.
+    trusted : bool
+        Whether it may be evaluated; not so where it was read from a file, until somebody says so.
     """
+
+    trusted = True
 
     def __init__(self, text: str, data: pd.DataFrame, environment: Any = None, drop: bool = False) -> None:
         if not isinstance(text, str) or text.count("~") != 1:
@@ -95,21 +101,28 @@ class Formula:
 
     def __getstate__(self):
         # patsy refuses to be pickled: the design is built again from the sample when it is needed.
-        return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None}
+        return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None,
+                "trusted": self.trusted}
 
-    def state(self) -> dict:
-        """Text and sample as plain values; ``from_state`` takes them back."""
+    def packed(self) -> dict:
+        """Text and sample as plain values; ``unpacked`` takes them back."""
         columns = [{"name": name, "values": self.sample[name].tolist(), "levels": _levels(self.sample[name])}
                    for name in self.sample]
         return {"text": self.text, "sample": columns}
 
     @classmethod
-    def from_state(cls, state: Any) -> Formula:
-        """A formula from its text and sample, evaluated when first used."""
-        sample = pd.DataFrame({column["name"]: _column(column) for column in state["sample"]})
+    def unpacked(cls, page: Any) -> Formula:
+        """A formula from its text and sample, evaluated when first used, once it is trusted."""
+        sample = pd.DataFrame({column["name"]: _column(column) for column in page["sample"]})
         formula = cls.__new__(cls)
-        formula.__dict__.update(text=state["text"], sample=sample, endog=None, exog=None, _info=None)
+        formula.__dict__.update(text=page["text"], sample=sample, endog=None, exog=None, _info=None, trusted=False)
         return formula
+
+
+_COLUMN = record({"name": NAME, "values": listed(either(NONE, LABEL), "rows of the formula's sample"),
+                  "levels": either(NONE, record({"categories": listed(LABEL), "ordered": FLAG}))})
+SAVED_FORMULA = Plain(either(NONE, record({"text": TEXT, "sample": listed(_COLUMN)})),
+                      lambda formula: formula and formula.packed(), lambda page: page and Formula.unpacked(page))
 
 
 def _levels(column):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,66 +10,58 @@ import numpy as np
 import pandas as pd
 
 from .objective import pointwise_loss
+from .problem import Design, Labels
 
-__all__ = ["METRICS", "Metric", "PENALTIES", "choose", "one_standard_error", "validation_auc", "validation_error",
-           "validation_logloss"]
+__all__ = ["METRICS", "PENALTIES", "Metric", "auc", "choose", "error", "logloss", "one_standard_error"]
 
 PENALTIES = ("l1", "l2", "fusion")
 EQUAL = 1e-9  # of a score: what differs by less is the same
 
-# Cells held at once, rows by tasks by points: 64 MB of floats.
+# Cells held at once, rows by points: 64 MB of floats.
 _CELLS = 8_000_000
 
 Score: TypeAlias = np.ndarray | pd.Series | Callable[[np.ndarray], np.ndarray]
 
 
-def validation_error(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
+def error(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
     """Share of wrong labels, for each of many fits of the same tasks.
 
     A linear predictor above 0 predicts yes, any other no.
 
     Parameters
     ----------
-    params : array_like, shape (g, 1 + d, t)
+    params : ndarray, shape (g, 1 + d, t)
         Coefficients of g fits, intercepts in row 0.
-    Y : array_like, shape (n, t) or (n,)
-        0, 1, or NaN where the label is not observed; those are left out.
-    X : array_like, shape (n, d)
-    offset : float or array_like, shape (n,) or (n, t)
-    weights : array_like, shape (n,) or (n, t), optional
-        A weight 2 counts an observation twice.
+    design : Design
+    labels : Labels
 
     Returns
     -------
     ndarray, shape (g,)
-        NaN throughout if nothing is observed.
+        NaN throughout if there is no label.
     """
-    return _mean_score(_wrong, params, Y, X, offset, weights)
+    return _mean(lambda linear, sign: (linear > 0) != (sign > 0), params, design, labels)
 
 
-def validation_logloss(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Mean negative log-likelihood of an observed label, for each of many fits of the same tasks.
-
-    Parameters and return value are those of :func:`validation_error`.
-    """
-    return _mean_score(_minus_log_likelihood, params, Y, X, offset, weights)
+def logloss(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+    """Mean negative log-likelihood of a label, for each of many fits; see :func:`error`."""
+    return _mean(lambda linear, sign: pointwise_loss(sign * linear), params, design, labels)
 
 
-def validation_auc(params: Any, Y: Any, X: Any, offset: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Area under the ROC curve, mean over tasks, for each of many fits of the same tasks.
+def auc(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+    """Area under the ROC curve, mean over tasks, for each of many fits; see :func:`error`.
 
     The share of pairs of a yes and a no of one task in which the yes has the larger
     linear predictor; a pair with equal ones counts half. A task in which only one label
     is observed has no pairs and is left out.
-
-    Parameters and return value are those of :func:`validation_error`.
     """
-    params, X, Y, offset, counts = _held_out(params, Y, X, offset, weights)
-    pairs = [k for k in range(Y.shape[1]) if (counts[Y[:, k] == 1, k]).any() and (counts[Y[:, k] == 0, k]).any()]
-    if not pairs:
-        return np.full(len(params), np.nan)
-    return np.mean([[_auc(offset[:, k] + X @ point[1:, k], Y[:, k] == 1, counts[:, k]) for point in params]
-                    for k in pairs], axis=0)
+    total, pairs = np.zeros(len(params)), 0
+    for points, part, linear in _predictors(params, design, labels):
+        yes, weight = labels.yes[part], labels.weight[part]
+        if weight[yes].any() and weight[~yes].any():
+            total[points] += [_auc(column, yes, weight) for column in linear.T]
+            pairs += points.stop - points.start
+    return total / (pairs / len(params)) if pairs else np.full(len(params), np.nan)
 
 
 @dataclass(frozen=True)
@@ -79,7 +71,7 @@ class Metric:
     Attributes
     ----------
     score : function
-        Like :func:`validation_error`.
+        Like :func:`error`.
     larger_is_better : bool
     tie_breaker : str
         Name of the metric that tells points apart which are equal in this one.
@@ -87,7 +79,7 @@ class Metric:
         What it is, for figures and summaries.
     """
 
-    score: Callable
+    score: Callable[[np.ndarray, Design, Labels], np.ndarray]
     larger_is_better: bool
     tie_breaker: str
     words: str
@@ -98,9 +90,9 @@ class Metric:
 
 
 METRICS = {
-    "logloss": Metric(validation_logloss, False, "error", "mean log-loss of held-out labels"),
-    "error": Metric(validation_error, False, "logloss", "share of wrong held-out labels"),
-    "auc": Metric(validation_auc, True, "logloss", "mean AUC of held-out labels"),
+    "logloss": Metric(logloss, False, "error", "mean log-loss of held-out labels"),
+    "error": Metric(error, False, "logloss", "share of wrong held-out labels"),
+    "auc": Metric(auc, True, "logloss", "mean AUC of held-out labels"),
 }
 
 
@@ -167,44 +159,26 @@ def _lowest(score, positions):
     return positions[values <= least + EQUAL * abs(least)]
 
 
-def _mean_score(score, params, Y, X, offset, weights):
-    params, X, Y, offset, counts = _held_out(params, Y, X, offset, weights)
-    total = counts.sum()
+def _mean(kernel, params, design, labels):
+    """Weighted mean over all labels of what a kernel makes of linear predictors and signs, shape (g,)."""
+    total = labels.weight.sum()
     if total == 0:
         return np.full(len(params), np.nan)
-    signs = np.where(Y == 1, 1.0, -1.0)
-    size = max(1, _CELLS // Y.size)
-    sums = [score(_linear_predictors(params[start:start + size], X, offset), signs, counts)
-            for start in range(0, len(params), size)]
-    return np.concatenate(sums) / total
+    sums = np.zeros(len(params))
+    for points, part, linear in _predictors(params, design, labels):
+        sums[points] += labels.weight[part] @ kernel(linear, labels.sign[part, None])
+    return sums / total
 
 
-def _held_out(params, Y, X, offset, weights):
-    """All as arrays; labels, offsets and weights of shape (n, t), weights 0 where a label is not observed."""
-    params, X = np.asarray(params, dtype=float), np.asarray(X, dtype=float)
-    shape = (X.shape[0], params.shape[2])
-    Y, offset = _by_label(Y, shape), _by_label(offset, shape)
-    return params, X, Y, offset, np.where(np.isnan(Y), 0.0, 1.0 if weights is None else _by_label(weights, shape))
-
-
-def _by_label(values, shape):
-    array = np.asarray(values, dtype=float)
-    return np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape)
-
-
-def _linear_predictors(params, X, offset):
-    """Linear predictors of all fits by one matrix product, shape (n, g, t)."""
-    g, rows, t = params.shape
-    wide = np.ascontiguousarray(params[:, 1:].transpose(1, 0, 2)).reshape(rows - 1, g * t)
-    return (X @ wide).reshape(-1, g, t) + params[:, 0] + offset[:, None]
-
-
-def _wrong(linear, signs, counts):
-    return np.einsum("igt,it->g", (linear > 0) != (signs > 0)[:, None], counts)
-
-
-def _minus_log_likelihood(linear, signs, counts):
-    return np.einsum("igt,it->g", pointwise_loss(signs[:, None] * linear), counts)
+def _predictors(params: np.ndarray, design: Design, labels: Labels) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """Some of the points, the labels of one task, and linear predictors of these by those, until all have come."""
+    shift = design.shift(labels)
+    for k, part in enumerate(labels.parts):
+        X = design.X if part.stop - part.start == design.n_rows else design.X[labels.row[part]]
+        size = max(1, _CELLS // max(1, len(X)))
+        for first in range(0, len(params), size):
+            points = slice(first, min(first + size, len(params)))
+            yield points, part, X @ params[points, 1:, k].T + params[points, 0, k] + shift[part, None]
 
 
 def _auc(linear, yes, counts):

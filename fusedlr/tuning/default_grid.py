@@ -1,18 +1,22 @@
-"""Where a grid of penalties ends: the smallest l1 that leaves nothing, the smallest fusion that ties everything."""
+"""A grid of penalties that suits the data, and where it ends.
+
+The ends are the smallest l1 that leaves nothing and the smallest fusion that ties everything.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import objective
-from .core import solve_newton
-from .pattern import fit_pattern
-from .problem import Problem
-from .tasks import TaskGraph
+from ..constrained_fit import fit_pattern
+from ..objective import gradient, loss_derivatives
+from ..problem import Design, Groups, Labels, Penalty, Problem
+from ..solver import solve_newton
+from ..tasks import TaskGraph
 
-__all__ = ["PenaltyLimits", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
+__all__ = ["PenaltyLimits", "default_penalties", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
 
 # Up to this many tasks every set of tasks is looked at; larger graphs other than chain and ring take linear programs.
 _ALL_SETS = 12
@@ -36,6 +40,28 @@ class PenaltyLimits(NamedTuple):
 
     l1: float
     fusion: float
+
+
+def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
+    """A grid of penalties that suits the data: 10 of l1, 3 of l2, 9 of fusion.
+
+    l1 falls from the smallest that leaves no coefficient to a thousandth of it (a
+    hundredth where there are not more rows than features). l2 is 0, and 3 % and 30 % of
+    the mean curvature of the loss in one coefficient, which shrinks a coefficient of a
+    lone feature by about as much. fusion is 0, then rises over three powers of ten to the
+    smallest that ties all tasks (intercepts too, where these are fused), at three values of l1.
+
+    Returns
+    -------
+    dict of ndarray
+        l1, l2 and fusion.
+    """
+    top = l1_limit(problem)
+    l1 = top * np.geomspace(1.0, 1e-3 if problem.n_rows > problem.n_features else 1e-2, 10) if top else np.zeros(1)
+    l2 = _mean_curvature(problem) * np.array([0.0, 0.03, 0.3])
+    tie = max(fusion_limit(problem, value) for value in l1[[0, len(l1) // 2, -1]])
+    fusion = np.append(0.0, tie * np.geomspace(1e-3, 1.0, 8)) if tie else np.zeros(1)
+    return {"l1": l1, "l2": l2 if l2.any() else np.zeros(1), "fusion": fusion}
 
 
 def penalty_limits(problem: Problem, l1: Any = 0.0, l2: Any = 0.0, fusion: Any = 0.0) -> PenaltyLimits:
@@ -70,12 +96,13 @@ def l1_limit(problem: Problem, fusion: Any = 0.0) -> float:
     float
         0 if every feature is unpenalized.
     """
-    by_row = problem.penalty(0.0, 0.0, fusion).fusion
-    held = np.flatnonzero(problem.factors > 0)
+    by_row, factors = problem.penalty(0.0, 0.0, fusion).fusion, problem.factors.l1
+    held = np.flatnonzero(factors > 0)
     if held.size == 0:
         return 0.0
-    slopes = _gradient(problem.data, null_params(problem, fusion))[held]
-    return float(np.max(_smallest_l1(slopes, by_row[held], problem.tasks) / problem.factors[held]))
+    problem = _centred(problem)
+    slopes = gradient(problem, null_params(problem, fusion))[held]
+    return float(np.max(_smallest_l1(slopes, by_row[held], problem.tasks) / factors[held]))
 
 
 def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
@@ -99,12 +126,13 @@ def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     """
     if not len(problem.tasks.edges):
         return 0.0
-    penalty = problem.penalty(l1, l2, 0.0)
+    problem, penalty = _centred(problem), problem.penalty(l1, l2, 0.0)
     params = _pooled_params(problem, penalty)
-    slopes = _gradient(problem.data, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
+    slopes = gradient(problem, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
     slack = np.where(params == 0, penalty.l1[:, None], 0.0)
-    fused = problem.fusion_factors > 0
-    return _smallest_fusion(slopes[fused], slack[fused], problem.tasks)
+    fused = problem.factors.fusion > 0
+    unit = problem.factors.fusion[fused, None]
+    return _smallest_fusion(slopes[fused] / unit, slack[fused] / unit, problem.tasks)
 
 
 def null_params(problem: Problem, fusion: Any = 0.0) -> np.ndarray:
@@ -119,28 +147,56 @@ def null_params(problem: Problem, fusion: Any = 0.0) -> np.ndarray:
     -------
     ndarray, shape (1 + d, t)
     """
-    data, free, fusion = problem.data, problem.factors == 0, problem.penalty(0.0, 0.0, fusion).fusion
-    params = np.zeros((1 + data.n_features, data.n_tasks))
+    free, fusion = problem.factors.l1 == 0, problem.penalty(0.0, 0.0, fusion).fusion
+    params = np.zeros((1 + problem.n_features, problem.n_tasks))
     if not fusion[free].any() or not len(problem.tasks.edges):
         pattern = np.full(params.shape, -1)
-        pattern[free] = np.arange(pattern[free].size).reshape(-1, data.n_tasks)
-        return fit_pattern(data, pattern).params
+        pattern[free] = np.arange(pattern[free].size).reshape(-1, problem.n_tasks)
+        return fit_pattern(problem, pattern).params
     # A solver needs a column: one of zeros stands in where no feature is free.
-    X = data.X[:, free[1:]] if free[1:].any() else np.zeros((data.n_rows, 1))
-    rows = np.flatnonzero(free)
-    small = Problem.build(objective.Data(X, data.signs, data.weights, data.offset), problem.tasks)
-    params[rows] = _solve(small, small.penalty(0.0, 0.0, np.resize(fusion[rows], 1 + X.shape[1])))[:len(rows)]
+    X = problem.design.X[:, free[1:]] if free[1:].any() else np.zeros((problem.n_rows, 1))
+    rows, factors = np.flatnonzero(free), Penalty.factors(X.shape[1])
+    small = replace(problem, design=replace(problem.design, X=X), scale=np.ones(X.shape[1]), factors=factors)
+    params[rows] = _solve(small, factors.times(0.0, 0.0, np.resize(fusion[rows], 1 + X.shape[1])))[:len(rows)]
     return params
 
 
-def _gradient(data, params):
-    return objective.gradient(data, objective.loss_derivatives(data, objective.linear_predictor(data, params))[0])
+def _centred(problem):
+    """The same problem with features around their means, where free intercepts make up for it; else itself.
+
+    Limits of penalties are the same for both, and those of features far from zero are found here.
+    """
+    if problem.fuse_intercepts:
+        return problem
+    times = Groups.rows(problem.labels, problem.n_rows).times
+    X = problem.design.X - times @ problem.design.X / times.sum()
+    return replace(problem, design=replace(problem.design, X=X))
+
+
+def _mean_curvature(problem):
+    """Second derivative of the loss in one penalized coefficient at zero, its intercept fitted along, mean over all.
+
+    In units in which l2 has the factor 1.
+    """
+    held = np.flatnonzero(problem.factors.l1[1:] > 0)
+    if not held.size:
+        return 0.0
+    problem = _centred(problem)
+    labels, unit = problem.labels, problem.scale[held]
+    second = loss_derivatives(labels, problem.linear(null_params(problem)))[1]
+    means = []
+    for part in labels.parts:
+        X, weight = problem.design.X[np.ix_(labels.row[part], held)] / unit, second[part]
+        # Around the mean: the intercept takes up where a feature has its zero, which must not count as curvature.
+        centre = weight @ X / max(weight.sum(), np.finfo(float).tiny)
+        means.append(weight @ (X - centre) ** 2)
+    return float(np.mean(means))
 
 
 def _pooled_params(problem, penalty):
     """The fit in which all tasks of a connected part are equal, up to intercepts that are not fused."""
-    data, parts = problem.data, problem.tasks.components()
-    params = np.empty((1 + data.n_features, data.n_tasks))
+    parts = problem.tasks.components()
+    params = np.empty((1 + problem.n_features, problem.n_tasks))
     for part in range(parts.max() + 1):
         members = np.flatnonzero(parts == part)
         column = _pooled_column(_stacked(problem, members), penalty, len(members))
@@ -149,26 +205,29 @@ def _pooled_params(problem, penalty):
     return params
 
 
-def _pooled_column(data, penalty, n_members):
+def _pooled_column(pooled, penalty, n_members):
     """The fit of one pooled task: intercept, coefficients, and the unpenalized shifts that ``_stacked`` put last."""
-    shifts = np.zeros(1 + data.n_features - len(penalty.l1))
+    shifts = np.zeros(1 + pooled.n_features - len(penalty.l1))
     l1, l2 = (np.append(n_members * rows, shifts) for rows in (penalty.l1, penalty.l2))
     if not l1.any() and not l2.any():
-        if 1 + data.n_features < data.n_rows / n_members:
-            return fit_pattern(data, np.arange(1 + data.n_features)[:, None]).params
+        if 1 + pooled.n_features < pooled.n_rows / n_members:
+            return fit_pattern(pooled, np.arange(1 + pooled.n_features)[:, None]).params
         d = len(penalty.l1) - 1
-        l2[1:1 + d] = _ALMOST_ZERO * np.mean(data.weights.T @ data.X[:, :d]**2) / 4
-    return _solve(Problem.build(data, TaskGraph.chain(1)), objective.Penalty(l1, l2, np.zeros_like(l1)))
+        X, unit = pooled.design.X[:, :d], pooled.scale[:d]
+        l2[1:1 + d] = _ALMOST_ZERO * np.mean(pooled.labels.weight @ (X / unit)**2) / 4 * unit**2
+    return _solve(pooled, Penalty(l1, l2, np.zeros_like(l1)))
 
 
 def _stacked(problem, members):
     """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
-    data = problem.data
-    columns = [getattr(data, name)[:, members].T.reshape(-1, 1) for name in ("signs", "weights", "offset")]
-    X = np.tile(data.X, (len(members), 1))
+    labels = problem.labels.some(np.isin(problem.labels.task, members))
+    X = problem.design.X[labels.row]
     if not problem.fuse_intercepts:
-        X = np.hstack([X, np.repeat(np.eye(len(members))[:, 1:], data.n_rows, axis=0)])
-    return objective.Data(X, *columns)
+        X = np.hstack([X, labels.task[:, None] == members[1:]])
+    pooled = Labels(np.array([0, labels.size]), np.arange(labels.size), labels.sign, labels.weight)
+    scale = np.append(problem.scale, np.ones(X.shape[1] - problem.n_features))
+    return Problem(Design(X, problem.design.shift(labels)[:, None]), pooled, TaskGraph.chain(1),
+                   Groups.rows(pooled, pooled.size), scale, Penalty.factors(X.shape[1]))
 
 
 def _solve(problem, penalty):

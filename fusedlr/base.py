@@ -1,0 +1,189 @@
+"""A problem with the names of its user: everything about a model but how it is built and fitted."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from . import checks
+from .io import Nested, saved
+from .metrics import METRICS, Metric
+from .objective import gradient, information
+from .outcomes import Outcome
+from .problem import Penalty, Problem
+from .spec import HeldOut, Spec
+from .tasks import TaskGraph
+
+__all__ = ["Model"]
+
+
+@dataclass(eq=False, repr=False)
+class Model:
+    """What ``FusedLogit`` knows about its data: rows, names, labels, likelihood, penalties."""
+
+    spec: Spec = saved(Nested(Spec))
+    problem: Problem = saved(Nested(Problem))
+
+    def with_rows(self, rows: Any) -> Self:
+        """The same model on some of the rows, in the order given; a row may come more than once.
+
+        Names, labels and ``scale`` are kept, so that coefficients stay comparable.
+
+        Parameters
+        ----------
+        rows : array_like of int, or of bool with one entry for each row
+        """
+        rows = checks.rows("rows", rows, self.problem.n_rows)
+        model = copy.copy(self)
+        model.spec, model.problem = self.spec.take(rows), self.problem.take(rows)
+        return model
+
+    def without_data(self) -> Self:
+        """The same model without its data: names, labels and scale, enough to predict."""
+        return self.with_rows(np.zeros(0, dtype=int))
+
+    def with_data(self) -> Problem:
+        """The problem, whose rows must still be there."""
+        if not self.has_data:
+            raise ValueError("the data of this model were removed (remove_data, or a file saved without them); "
+                             "build the model again from the data for this")
+        return self.problem
+
+    def check_loaded(self) -> None:
+        """Refuse a problem of a file that is not about the tasks and offsets of its names."""
+        names, graph = self.spec.tasks, self.problem.tasks
+        if self.problem.n_tasks != len(names):
+            raise ValueError(f"spec.outcome must have {self.problem.n_tasks} tasks, found {checks.shown(names)}")
+        if graph.n_tasks != len(names) or (graph.names is not None and list(graph.names) != names):
+            raise ValueError(f"problem.tasks must be of the tasks {checks.shown(names)}, found {checks.shown(graph)}")
+        if self.spec.has_offset != (self.problem.design.offset is not None):
+            raise ValueError(f"problem.design.offset must {'' if self.spec.has_offset else 'not '}be there, as "
+                             "spec.has_offset says")
+
+    # ---- what the model is about ------------------------------------------------------------------------------------
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the rows are still there; see ``FusedLogitResults.remove_data``."""
+        return self.problem.n_rows > 0
+
+    @property
+    def endog_names(self) -> list:
+        """Names of the tasks."""
+        return self.spec.tasks
+
+    @property
+    def exog_names(self) -> list:
+        """Name of the intercept, then names of the features."""
+        return self.spec.terms
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the tasks are about."""
+        return self.spec.outcome
+
+    @property
+    def labels(self) -> list:
+        """The user's own labels (no, yes) of each task."""
+        return list(self.outcome.words)
+
+    @property
+    def tasks(self) -> TaskGraph:
+        """Which tasks are neighbours."""
+        return self.problem.tasks
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Standard deviation of each feature where penalties act on standardized features, else 1, shape (d,)."""
+        return self.problem.scale
+
+    @property
+    def standardize(self) -> bool:
+        """Whether penalties act on features divided by their standard deviation."""
+        return self.spec.standardize
+
+    @property
+    def penalty_factors(self) -> np.ndarray:
+        """What multiplies l1 and l2 of each feature, shape (d,)."""
+        return self.spec.penalty_factors
+
+    @property
+    def fuse_intercepts(self) -> bool:
+        """Whether fusion acts on the intercepts too."""
+        return self.problem.fuse_intercepts
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out by ``missing="drop"``."""
+        return self.spec.n_dropped
+
+    @property
+    def index(self) -> pd.Index | None:
+        """Names of the rows."""
+        return self.spec.index
+
+    @property
+    def nobs(self) -> int:
+        """Rows with at least one observed label."""
+        return len(np.unique(self.with_data().labels.row))
+
+    @property
+    def endog(self) -> pd.DataFrame:
+        """Labels as 0, 1 and NaN where not observed, DataFrame (n, t)."""
+        labels = self.with_data().labels
+        return self.spec.by_label(labels.table(labels.yes.astype(float), self.problem.n_rows), self.index)
+
+    @property
+    def exog(self) -> pd.DataFrame:
+        """Features, DataFrame (n, d)."""
+        return pd.DataFrame(self.with_data().design.X, self.index, list(self.spec.features))
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """What ``fit_cv`` and ``Grid.select`` can compare, by name: scores of the tasks, and of their outcome."""
+        return {**METRICS, **self.outcome.metrics}
+
+    # ---- likelihood and penalties -----------------------------------------------------------------------------------
+
+    def loglike(self, params: Any) -> float:
+        """Log-likelihood of all tasks (of the outcome, where its tasks overlap); penalties are not counted.
+
+        Parameters
+        ----------
+        params : DataFrame or array_like, shape (1 + d, t)
+            As ``results.params``. DataFrames are read by name.
+        """
+        problem = self.with_data()
+        return self.outcome.loglike(problem.labels, problem.linear(self.spec.params(params)))
+
+    def score(self, params: Any) -> pd.DataFrame:
+        """First derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t)."""
+        return self.spec.frame(-gradient(self.with_data(), self.spec.params(params)))
+
+    def hessian(self, params: Any) -> np.ndarray:
+        """Second derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
+
+        A matrix for each task: between tasks, which share no coefficient, it is zero.
+        """
+        return -self.information(params)
+
+    def information(self, params: Any) -> np.ndarray:
+        """Fisher's information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d)."""
+        return information(self.with_data(), self.spec.params(params))
+
+    def penalty_by_row(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
+        """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
+        return self.problem.penalty(*self.spec.penalties(l1, l2, fusion, self.fuse_intercepts))
+
+    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> HeldOut:
+        """Rows that the model was not built from, as it sees its own."""
+        return self.spec.held_out(endog, exog, weights, offset)
+
+    def __repr__(self) -> str:
+        rows = f"{self.problem.n_rows} rows" if self.has_data else "data removed"
+        rows += f" ({self.n_dropped} dropped)" * bool(self.n_dropped)
+        return f"<FusedLogit: {len(self.endog_names)} tasks, {len(self.exog_names) - 1} features, {rows}>"

@@ -1,0 +1,232 @@
+"""Unpenalized fits in which some coefficients are zero and some share one value.
+
+A pattern is an integer array of shape (1 + d, t): the number of the free value that
+stands in each place of ``params``, or -1 for a zero. Places with the same number share
+their value, so p numbers 0 ... p - 1 describe a logistic regression with p parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from .io import Array, saved
+from .objective import loss, loss_derivatives
+from .problem import Penalty, Problem
+from .tasks import TaskGraph
+
+__all__ = ["RIDGE", "PatternFit", "clustered_cov", "effective_df", "fit_pattern", "information", "pattern_of"]
+
+# Added to the curvature of values that have no finite best, in the units of penalties, so that numbers come back.
+RIDGE = 1e-2
+
+_STEP = 1e-9
+_MAX_ITER = 60
+
+
+@dataclass(frozen=True)
+class PatternFit:
+    """The most likely values of a pattern.
+
+    Attributes
+    ----------
+    pattern : ndarray, shape (1 + d, t)
+    values : ndarray, shape (p,)
+    cov : ndarray, shape (p, p)
+        Inverse of the observed information; NaN for values that the data do not pin down.
+    unbounded : ndarray of bool, shape (p,)
+        Values that have no finite best, or are estimated together with one that has none.
+        They are held back by a ridge of ``RIDGE``.
+    collinear : ndarray of bool, shape (p,)
+        Values that can be exchanged for each other without changing the likelihood.
+    """
+
+    pattern: np.ndarray = saved(Array(("1+d", "t"), "i", least=-1, below="p"))
+    values: np.ndarray = saved(Array(("p",)))
+    cov: np.ndarray = saved(Array(("p", "p"), gaps=True))
+    unbounded: np.ndarray = saved(Array(("p",), "b"))
+    collinear: np.ndarray = saved(Array(("p",), "b"))
+
+    @property
+    def params(self) -> np.ndarray:
+        """Coefficients, shape (1 + d, t)."""
+        return _in_places(self.pattern, self.values)
+
+    def check_loaded(self) -> None:
+        """Refuse a pattern of a file that does not use every value."""
+        if not np.array_equal(np.unique(self.pattern[self.pattern >= 0]), np.arange(len(self.values))):
+            raise ValueError(f"fit.pattern must hold every number below {len(self.values)}")
+
+
+def pattern_of(params: np.ndarray, tasks: TaskGraph) -> np.ndarray:
+    """Zeros and ties of fitted coefficients.
+
+    Returns
+    -------
+    ndarray of int, shape (1 + d, t)
+        The number of the distinct value in each place of ``params``, counted from 0
+        through the rows; -1 for a coefficient that is zero. An intercept that happens
+        to be zero is a value like any other, because intercepts are not shrunk.
+    """
+    keys = tasks.tied(params) + params.shape[1] * np.arange(params.shape[0])[:, None]
+    chosen = params != 0
+    chosen[0] = True
+    pattern = np.full(params.shape, -1)
+    pattern[chosen] = np.unique(keys[chosen], return_inverse=True)[1]
+    return pattern
+
+
+def fit_pattern(problem: Problem, pattern: np.ndarray) -> PatternFit:
+    """Maximise the likelihood over the values of a pattern, by Newton's method.
+
+    Where the data are separated the likelihood keeps rising along some direction: the
+    linear predictors still move by about 1 in each step when the likelihood has long
+    stopped to change. Those values, and all that are estimated together with them, are
+    flagged and fitted again with a small ridge.
+    """
+    nothing = np.zeros(pattern.max() + 1)
+    values, moving, curvature = _newton(problem, pattern, nothing)
+    unbounded = _touched(curvature, moving)
+    if unbounded.any():
+        ridge = RIDGE * _by_value(problem.scale, pattern)**2
+        values, _, curvature = _newton(problem, pattern, np.where(unbounded, ridge, 0.0))
+    cov, collinear = _inverse(curvature)
+    vague = unbounded | collinear
+    cov[vague] = cov[:, vague] = np.nan
+    return PatternFit(pattern, values, cov, unbounded, collinear & ~unbounded)
+
+
+def information(problem: Problem, pattern: np.ndarray, params: np.ndarray) -> np.ndarray:
+    """Observed information in the values of a pattern at coefficients that have it, shape (p, p)."""
+    places = np.unique(pattern[pattern >= 0], return_index=True)[1]
+    values = params[pattern >= 0][places]
+    return _derivatives(problem, pattern, values, np.zeros(len(values)))[1]
+
+
+def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> float:
+    """Effective number of values fitted, given the zeros and ties that were found.
+
+    l1 and fusion choose zeros and ties, after which each distinct value counts as one (the
+    degrees of freedom of lasso and fused lasso). The ridge shrinks these values: with H
+    the information in them and R the ridge on them, they count as the trace of
+    (H + R)^-1 H, which is less. Intercepts are counted.
+    """
+    pattern = pattern_of(params, problem.tasks)
+    there = pattern >= 0
+    ridge = np.bincount(pattern[there], np.broadcast_to(penalty.l2[:, None], pattern.shape)[there])
+    if not ridge.any():
+        return float(len(ridge))
+    H = information(problem, pattern, params)
+    unit = _unit(H + np.diag(ridge))  # features may differ by many orders of magnitude
+    H, ridge = H / np.outer(unit, unit), ridge / unit**2
+    return float(np.trace(np.linalg.pinv(H + np.diag(ridge), hermitian=True) @ H))
+
+
+def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
+    """Covariance of the values when labels of the same group depend on each other in any way (a sandwich), (p, p).
+
+    Groups are taken as independent. One that counts twice counts as two that are equal; no
+    correction for the number of groups is made.
+    """
+    labels, groups = problem.labels, problem.groups
+    first = loss_derivatives(labels, problem.linear(fit.params))[0]
+    scores = np.zeros((problem.n_rows, len(fit.values)))
+    for k, part in enumerate(labels.parts):
+        rows, numbers = _in_task(fit.pattern, k)
+        scores[labels.row[part][:, None], numbers] += first[part, None] * problem.design.columns(rows, labels.row[part])
+    counted = groups.times > 0
+    scores = groups.sums(scores)[counted] / np.sqrt(groups.times[counted])[:, None]
+    bread = np.nan_to_num(fit.cov)
+    return np.where(np.isnan(fit.cov), np.nan, bread @ (scores.T @ scores) @ bread)
+
+
+def _in_places(pattern, values):
+    return np.where(pattern >= 0, np.append(values, 0.0)[pattern], 0.0)
+
+
+def _in_task(pattern, k):
+    """Rows of params that are not zero in a task, and the numbers of their values."""
+    rows = np.flatnonzero(pattern[:, k] >= 0)
+    return rows, pattern[rows, k]
+
+
+def _newton(problem, pattern, ridge):
+    """Values, which of them still move, and the curvature (information) there."""
+    values = np.zeros(len(ridge))
+    largest = _largest(problem, pattern)
+    for _ in range(_MAX_ITER):
+        slope, curvature = _derivatives(problem, pattern, values, ridge)
+        step = _newton_step(slope, curvature)
+        step *= min(1.0, 5.0 / max(np.max(np.abs(step) * largest), 1e-300))
+        values = _descend(problem, pattern, values, step, ridge)
+        if np.max(np.abs(step) * largest) < _STEP:
+            break
+    return values, np.abs(step) * largest > 1e-3, _derivatives(problem, pattern, values, ridge)[1]
+
+
+def _newton_step(slope, curvature):
+    """The shortest Newton step, in units that make every curvature 1: a task fitted perfectly keeps its direction."""
+    size = _unit(curvature)
+    return np.linalg.lstsq(curvature / np.outer(size, size), -slope / size, rcond=1e-12)[0] / size
+
+
+def _unit(curvature):
+    size = np.sqrt(np.diag(curvature))
+    return np.where(size > 0, size, 1.0)
+
+
+def _descend(problem, pattern, values, step, ridge):
+    """Go along ``step``, halved until the penalized loss no longer rises."""
+    def height(point):
+        return loss(problem.labels, problem.linear(_in_places(pattern, point))) + 0.5 * ridge @ point**2
+
+    start = height(values)
+    for _ in range(30):
+        if height(values + step) <= start * (1 + 1e-14):
+            return values + step
+        step = step / 2
+    return values
+
+
+def _derivatives(problem, pattern, values, ridge):
+    """Gradient and second derivative of the loss in the values; tasks share no label."""
+    labels = problem.labels
+    first, second = loss_derivatives(labels, problem.linear(_in_places(pattern, values)))
+    full = problem.design.gradient(first, labels)
+    slope = np.bincount(pattern[pattern >= 0], full[pattern >= 0], len(values)) + ridge * values
+    curvature = np.diag(ridge)
+    for k, part in enumerate(labels.parts):
+        rows, numbers = _in_task(pattern, k)
+        design = problem.design.columns(rows, labels.row[part])
+        curvature[np.ix_(numbers, numbers)] += design.T @ (second[part, None] * design)
+    return slope, curvature
+
+
+def _largest(problem, pattern):
+    """Largest absolute entry of the column that belongs to each value."""
+    return _by_value(np.abs(problem.design.X).max(axis=0), pattern)
+
+
+def _by_value(by_feature, pattern):
+    """A number of its feature for each value of a pattern, 1 for those of the intercepts."""
+    rows = np.broadcast_to(np.arange(len(pattern))[:, None], pattern.shape)[pattern >= 0]
+    first = np.unique(pattern[pattern >= 0], return_index=True)[1]
+    return np.append(1.0, by_feature)[rows[first]]
+
+
+def _touched(curvature, moving):
+    """Values linked to a moving one through the information matrix."""
+    component = connected_components(curvature != 0)[1]
+    return np.isin(component, component[moving])
+
+
+def _inverse(curvature):
+    """Inverse on the part that is pinned down, and the values outside it."""
+    size = _unit(curvature)
+    roots, vectors = np.linalg.eigh(curvature / np.outer(size, size))
+    flat = roots <= 1e-10 * max(roots.max(), 1.0)
+    loose = (np.abs(vectors[:, flat]) > 1e-5).any(axis=1)
+    inverse = (vectors[:, ~flat] / roots[~flat]) @ vectors[:, ~flat].T
+    return inverse / np.outer(size, size), loose

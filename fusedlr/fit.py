@@ -1,0 +1,374 @@
+"""What every result can do, and what every fit has: coefficients, likelihood, predictions, residuals."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from . import checks, io
+from .base import Model
+from .constrained_fit import pattern_of
+from .io import Array, Nested, Plain, saved
+from .objective import loglike, null_loglike, pointwise_loss, sigmoid
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
+
+    from .inference import BootstrapResults, StabilityResults
+
+__all__ = ["Facts", "Fit", "Result", "load"]
+
+
+class Result:
+    """Methods that all results share; each is a dataclass with a summary of its own."""
+
+    kind: ClassVar[str]
+    #: What is computed from the data when first asked for, and must be kept where the data are not.
+    computed: ClassVar[Mapping[str, Plain | Nested]] = {}
+    model: Model
+
+    def summary(self) -> Summary:
+        """A statsmodels ``Summary``."""
+        raise NotImplementedError
+
+    def remove_data(self) -> None:
+        """Let go of the data, and keep coefficients and everything the summary shows.
+
+        The result of a large design is large only by its model's data. Afterwards
+        ``predict`` needs ``exog``, and what needs the rows (``refit``, ``bootstrap``,
+        residuals) is no longer possible.
+        """
+        for name in self.computed:
+            getattr(self, name)
+        self.model = self.model.without_data()
+
+    def save(self, path: str | PathLike, remove_data: bool = False) -> None:
+        """Write to one file that holds arrays and text only, no code; ``fusedlr.load`` reads it.
+
+        The file appears whole or not at all. Row labels other than numbers, dates and
+        text come back as text.
+
+        Parameters
+        ----------
+        path : str or path
+        remove_data : bool
+            Leave the data out: everything that the summary shows is kept, and ``predict``
+            needs ``exog``.
+        """
+        kept = copy.copy(self)
+        if checks.flag("remove_data", remove_data):
+            kept.remove_data()
+        io.save(path, kept)
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def load(path: str | PathLike, formula: bool = False) -> Any:
+    """The result that its ``save`` wrote to a file, of the same class. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+    formula : bool
+        Whether a model from a formula takes the formula's variables in ``predict``
+        again. A formula is code: ask for this with files you trust only. Without
+        it, ``predict`` takes the columns of the design.
+    """
+    trusted, result = checks.flag("formula", formula), io.load(path)
+    if not isinstance(result, Result):
+        raise ValueError(f"path must lead to a file written by the save method of a result, found {str(path)!r}, which "
+                         "holds a part of one")
+    if trusted and result.model.spec.formula is not None:
+        result.model.spec.formula.trusted = True
+    return result
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a summary says of data and likelihood.
+
+    Attributes
+    ----------
+    nobs : int
+        Rows with at least one observed label.
+    units : float
+        Sampling units, each as often as it counts; the n of BIC.
+    labels, yes : ndarray, shape (t,)
+        Observed labels of each task, and those that are yes, weights counted.
+    llf_per_task, llnull_per_task : ndarray, shape (t,)
+    llf, llnull : float
+        Of the outcome as a whole.
+    about : list of (str, str)
+        What the outcome says of itself.
+    """
+
+    nobs: int = saved()
+    units: float = saved(Plain(io.finite(0)))
+    labels: np.ndarray = saved(Array(("t",), least=0))
+    yes: np.ndarray = saved(Array(("t",), least=0))
+    llf_per_task: np.ndarray = saved(Array(("t",)))
+    llnull_per_task: np.ndarray = saved(Array(("t",)))
+    llf: float = saved()
+    llnull: float = saved()
+    about: list = saved(Plain(io.listed(io.row(io.TEXT, io.TEXT))))
+
+    @classmethod
+    def of(cls, model: Model, params: np.ndarray) -> Facts:
+        """The facts of a model at coefficients of shape (1 + d, t)."""
+        problem = model.with_data()
+        labels, linear, offset = problem.labels, problem.linear(params), problem.design.shift(problem.labels)
+        return cls(model.nobs, problem.groups.size, labels.sums(labels.weight), labels.sums(labels.weight * labels.yes),
+                   loglike(labels, linear), null_loglike(labels, offset), model.outcome.loglike(labels, linear),
+                   model.outcome.null_loglike(labels, offset), model.outcome.facts(labels))
+
+
+class Fit(Result):
+    """Results that have coefficients for every task."""
+
+    computed = {"facts": Nested(Facts)}
+
+    @property
+    def _params(self) -> np.ndarray:
+        """Intercepts and coefficients, ndarray (1 + d, t)."""
+        raise NotImplementedError
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the summary says of data and likelihood."""
+        return Facts.of(self.model, self._params)
+
+    # ---- coefficients -----------------------------------------------------------------------------------------------
+
+    @property
+    def params(self) -> pd.DataFrame:
+        """Intercepts (first row) and coefficients, DataFrame (1 + d, t)."""
+        return self.model.spec.frame(self._params.copy())
+
+    @property
+    def coefs(self) -> pd.DataFrame:
+        """Coefficients, DataFrame (d, t)."""
+        return self.params.iloc[1:]
+
+    @property
+    def intercepts(self) -> pd.Series:
+        """Intercepts, Series (t,)."""
+        return self.params.iloc[0]
+
+    @cached_property
+    def pattern(self) -> np.ndarray:
+        """Zeros and ties: the number of the group in each place of params, -1 for a zero, ndarray (1 + d, t)."""
+        return pattern_of(self._params, self.model.tasks)
+
+    def effects(self, found_in: BootstrapResults | StabilityResults | None = None) -> pd.DataFrame:
+        """One row for each stretch of tasks over which a feature keeps its coefficient, of tasks in a chain.
+
+        Parameters
+        ----------
+        found_in : BootstrapResults or StabilityResults, optional
+            Of the same fit, for the last column.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by feature. ``first`` and ``last`` task of the stretch (of times to event: the
+            times where it begins and ends, ``start`` and ``end``), ``coef``, and ``constant``:
+            whether the feature has one stretch only. ``found``: the share of resamples in which
+            the coefficient changes where this stretch begins; of a feature's first stretch, the
+            share in which it is constant throughout.
+        """
+        if not self.model.tasks.is_chain:
+            raise ValueError("effects are stretches of a chain, found another graph of tasks; see fused_groups")
+        changes, axis = _changes(self, found_in), self.model.outcome.axis
+        begins, ends = (axis.names, axis.names) if axis.ends is None else (axis.ends[:-1], axis.ends[1:])
+        rows = [(name, begins[first], ends[last], *rest)
+                for name, values, change in zip(self.model.spec.features, self._params[1:], changes)
+                for first, last, *rest in _stretches(values, change)]
+        words = ("first", "last") if axis.ends is None else ("start", "end")
+        table = pd.DataFrame(rows, columns=["feature", *words, "coef", "constant", "found"]).set_index("feature")
+        return table if found_in is not None else table.drop(columns="found")
+
+    # ---- how well the model fits ------------------------------------------------------------------------------------
+
+    @property
+    def nobs(self) -> int:
+        """Rows with at least one observed label."""
+        return self.facts.nobs
+
+    @property
+    def nobs_per_task(self) -> pd.Series:
+        """Observed labels of each task, weights counted, Series (t,)."""
+        return self.model.spec.by_task(self.facts.labels)
+
+    @property
+    def positives(self) -> pd.Series:
+        """Observed labels that are yes, weights counted, Series (t,)."""
+        return self.model.spec.by_task(self.facts.yes)
+
+    @property
+    def llf_per_task(self) -> pd.Series:
+        """Log-likelihood of each task, Series (t,)."""
+        return self.model.spec.by_task(self.facts.llf_per_task)
+
+    @property
+    def llnull_per_task(self) -> pd.Series:
+        """Log-likelihood of each task with its own intercept and the offset only, Series (t,)."""
+        return self.model.spec.by_task(self.facts.llnull_per_task)
+
+    @property
+    def llf(self) -> float:
+        """Log-likelihood, penalties not counted; of a model of one outcome that of the outcome itself."""
+        return self.facts.llf
+
+    @property
+    def llnull(self) -> float:
+        """Log-likelihood of intercepts alone, one for each task, neither fused nor shrunk."""
+        return self.facts.llnull
+
+    @property
+    def deviance(self) -> float:
+        """-2 llf."""
+        return -2 * self.llf
+
+    @property
+    def prsquared(self) -> float:
+        """Share of the null deviance explained, McFadden's pseudo R-squared; NaN where the null model is perfect."""
+        return 1 - self.llf / self.llnull if self.llnull else float("nan")
+
+    @property
+    def df(self) -> int:
+        """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
+        return int(self.pattern.max()) + 1
+
+    @property
+    def df_model(self) -> int:
+        """Distinct non-zero values of the coefficients, intercepts not counted, as in statsmodels."""
+        return self.df - len(np.unique(self.pattern[0]))
+
+    @property
+    def df_resid(self) -> float:
+        """Observed labels of all tasks less ``df``."""
+        return float(self.facts.labels.sum()) - self.df
+
+    @property
+    def df_effective(self) -> float:
+        """Effective number of values fitted."""
+        return float(self.df)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, -2 llf + 2 df_effective."""
+        return -2 * self.llf + 2 * self.df_effective
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of rows: tasks of a row are dependent."""
+        return -2 * self.llf + float(np.log(self.facts.units)) * self.df_effective
+
+    # ---- predictions and residuals ----------------------------------------------------------------------------------
+
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
+        """Predictions for new rows, or for the rows of the fit.
+
+        Parameters
+        ----------
+        exog : DataFrame or array_like, optional
+            The rows of the fit where left out. Columns of a DataFrame are found by
+            name, in any order, others are ignored; columns of an array by position. A
+            model from a formula takes a DataFrame with the formula's variables.
+        which : "prob", "linear" or "label"
+            Probability of yes, linear predictor, or the more probable of the user's own
+            two labels. Of an ordered outcome also "levels" (probability of each level),
+            "level" (the most probable one) and "rank" (expected level where levels are
+            numbers, else expected position from 1); of time to event "hazard", "survival",
+            "incidence" (both at the ends of the intervals) and "median" (the end of the first
+            interval that half survive at most, NaN where there is none).
+        offset : float or array_like, shape (n,) or (n, t), or the name of a column of exog, optional
+            Of new rows. A model with an offset asks for it; 0 is an answer.
+
+        Returns
+        -------
+        DataFrame, shape (n, t)
+            A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and "median".
+        """
+        outcome = self.model.outcome
+        which = checks.word("which", which, ("prob", "linear", "label", *outcome.predictions))
+        linear = self._linear(exog, offset)
+        if which in outcome.predictions:
+            return outcome.predict(linear, which)
+        if which == "prob":
+            return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
+        return linear if which == "linear" else self._labels(linear)
+
+    @property
+    def fittedvalues(self) -> pd.DataFrame:
+        """Probabilities of yes in the rows of the fit, DataFrame (n, t)."""
+        return self.predict()
+
+    @property
+    def resid_response(self) -> pd.DataFrame:
+        """Label less fitted probability, NaN where the label is not observed, DataFrame (n, t)."""
+        return self.model.endog - self.fittedvalues
+
+    @property
+    def resid_pearson(self) -> pd.DataFrame:
+        """``resid_response`` over the standard deviation of the label, sqrt(p (1 - p)), DataFrame (n, t)."""
+        return self._residuals(lambda margin: np.exp(-margin / 2))
+
+    @property
+    def resid_deviance(self) -> pd.DataFrame:
+        """Signed root of what each label adds to the deviance, weights not counted, DataFrame (n, t)."""
+        return self._residuals(lambda margin: np.sqrt(2 * pointwise_loss(margin)))
+
+    def _residuals(self, size) -> pd.DataFrame:
+        """Residuals with the sign of the label, from their size at a margin (sign times linear predictor)."""
+        problem = self.model.with_data()
+        sign = problem.labels.sign
+        values = problem.labels.table(sign * size(sign * problem.linear(self._params)), problem.n_rows)
+        return self.model.spec.by_label(values, self.model.index)
+
+    def _linear(self, exog: Any, offset: Any) -> pd.DataFrame:
+        if exog is None:
+            if offset is not None:
+                raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
+            design, index = self.model.with_data().design, self.model.index
+        else:
+            design, index = self.model.spec.new_rows(exog, offset)
+        return self.model.spec.by_label(design.table(self._params), index)
+
+    def _labels(self, linear: pd.DataFrame) -> pd.DataFrame:
+        # Object arrays keep each label as the user wrote it; infer_objects then finds the type of the column.
+        columns = {name: np.array([*words, None], dtype=object)[:2][(linear[name] > 0).to_numpy().astype(int)]
+                   for name, words in zip(linear.columns, self.model.outcome.words)}
+        return pd.DataFrame(columns, linear.index).infer_objects()
+
+
+def _changes(fit: Fit, found_in: Any) -> Iterator[np.ndarray | None] | np.ndarray:
+    """For each feature, in which resamples its coefficient changes after each task, (resamples, t - 1), or None."""
+    if found_in is None:
+        return iter([None] * len(fit.model.spec.features))
+    checks.result("found_in", found_in, ("params", "samples"), "what bootstrap() or stability() gave")
+    if not found_in.params.equals(fit.params):
+        raise ValueError("found_in must be of the same fit, found that of a fit with other coefficients")
+    return np.moveaxis(np.diff(found_in.samples[:, 1:], axis=2) != 0, 1, 0)
+
+
+def _stretches(values, changes):
+    """First and last task, value and constancy of each stretch of equal values, and how often resamples agree."""
+    starts = np.append(0, np.flatnonzero(np.diff(values)) + 1)
+    for first, last in zip(starts, np.append(starts[1:], len(values)) - 1):
+        if changes is None:
+            found = np.nan
+        else:
+            found = changes[:, first - 1].mean() if first else 1 - changes.any(axis=1).mean()
+        yield first, last, values[first] + 0.0, len(starts) == 1, found

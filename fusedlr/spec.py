@@ -1,0 +1,134 @@
+"""What a model knows of its data besides the numbers: names, outcome, formula, units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .checks import check_index
+from .inputs import (INTERCEPT, SAVED_FORMULA, Formula, new_offset, read_new_exog, read_params, read_penalty,
+                     weighted)
+from .io import NONE, Array, Nested, Plain, either, named, names, position, saved
+from .outcomes import OUTCOMES, Outcome
+from .problem import Design, Labels
+
+__all__ = ["HeldOut", "Spec"]
+
+
+class HeldOut(NamedTuple):
+    """Rows that a fit did not see, as the model sees its own."""
+
+    design: Design
+    labels: Labels
+    index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
+
+
+def _index_array(index: pd.Index) -> np.ndarray:
+    """Row labels as numbers or dates; as text where they are anything else."""
+    values = index.to_numpy()
+    return values if values.dtype.kind in "iufbM" else index.map(str).to_numpy().astype("U")
+
+
+def _index_from(array: np.ndarray) -> pd.Index:
+    return pd.Index(array.astype(float) if array.dtype.kind == "f" else array)  # pandas knows no other floats
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Names and units of a model; reads new rows by them.
+
+    Attributes
+    ----------
+    outcome : outcomes.Outcome
+        What the tasks are about.
+    features : tuple
+        Their names.
+    formula : inputs.Formula or None
+    constant : int or None
+        Position of the column of ones in the user's exog, where there was one.
+    standardize, has_offset : bool
+    n_dropped : int
+        Rows left out for missing values.
+    penalty_factors : ndarray, shape (d,)
+        What multiplies l1 and l2 of each feature.
+    index : pandas.Index or None
+        Names of the rows.
+    """
+
+    outcome: Outcome = saved(Nested(OUTCOMES))
+    features: tuple = saved(Plain(named("d", least=1), list, lambda listed: tuple(names(listed))))
+    formula: Formula | None = saved(SAVED_FORMULA)
+    constant: int | None = saved(Plain(either(NONE, position("1+d"))))
+    standardize: bool = saved()
+    has_offset: bool = saved()
+    n_dropped: int = saved()
+    penalty_factors: np.ndarray = saved(Array(("d",), least=0))
+    index: pd.Index | None = saved(Array(("n",), "iufbMU", optional=True, pack=_index_array, unpack=_index_from))
+
+    @property
+    def tasks(self) -> list:
+        """Names of the tasks."""
+        return list(self.outcome.tasks)
+
+    @property
+    def terms(self) -> list:
+        """Names of the rows of params: that of the intercept, then those of the features."""
+        return [INTERCEPT, *self.features]
+
+    def frame(self, params: np.ndarray) -> pd.DataFrame:
+        """Values of shape (1 + d, t) with their names."""
+        return pd.DataFrame(np.asarray(params), self.terms, self.tasks)
+
+    def by_task(self, values: Any) -> pd.Series:
+        """Values of shape (t,) with their names."""
+        return pd.Series(np.asarray(values), self.tasks)
+
+    def by_label(self, table: np.ndarray, index: pd.Index | None) -> pd.DataFrame:
+        """A table of rows by tasks with its names."""
+        return pd.DataFrame(table, index, self.tasks)
+
+    def check_loaded(self) -> None:
+        """Refuse a feature of a file that goes by the name of the intercept."""
+        if INTERCEPT in self.features:
+            raise ValueError(f"spec.features must not hold {INTERCEPT!r}, the name of the intercept")
+
+    def take(self, rows: np.ndarray) -> Spec:
+        """The same of some of the rows."""
+        return replace(self, index=None if self.index is None else self.index[rows])
+
+    def params(self, params: Any) -> np.ndarray:
+        """Coefficients of a user, shape (1 + d, t); DataFrames by name."""
+        return read_params(params, self.terms, self.tasks)
+
+    def penalties(self, l1: Any, l2: Any, fusion: Any, fuse_intercepts: bool) -> list:
+        """Penalties of a user, each as one number or as one for each row of params."""
+        given = {"l1": (l1, False), "l2": (l2, False), "fusion": (fusion, fuse_intercepts)}
+        return [read_penalty(name, value, self.terms, intercept) for name, (value, intercept) in given.items()]
+
+    def new_rows(self, exog: Any, offset: Any = None) -> tuple[Design, pd.Index | None]:
+        """Features of new rows in the model's order with their offsets, and the names of the rows."""
+        X, index = self._features(exog)
+        return Design(X, new_offset(offset, exog, len(X), index, self.tasks, self.has_offset)), index
+
+    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> HeldOut:
+        """Rows that a fit did not see."""
+        design, index = self.new_rows(exog, offset)
+        found = self.outcome.labels(endog)
+        if found.n_rows != design.n_rows:
+            raise ValueError(f"endog must have one row for each of the {design.n_rows} rows of exog, found "
+                             f"{found.n_rows}")
+        check_index(found.index, index, "exog")
+        return HeldOut(design, weighted(found.labels, weights, found.n_rows, index, self.tasks), index)
+
+    def _features(self, exog):
+        trusted = self.formula is not None and self.formula.trusted
+        try:
+            return read_new_exog(self.formula.design(exog) if trusted else exog, list(self.features), self.constant)
+        except (TypeError, ValueError) as error:
+            if self.formula is None or trusted:
+                raise
+            raise type(error)(f"{error}. The model was made by the formula {self.formula.text!r}, which was not "
+                              "read from the file: fusedlr.load(path, formula=True) takes its variables") from None

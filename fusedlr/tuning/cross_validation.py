@@ -1,0 +1,287 @@
+"""Choice of penalties from the data themselves: cross-validation, and information criteria."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..base import Model
+from ..constrained_fit import effective_df
+from ..exceptions import ConvergenceWarning, SeparationWarning
+from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
+from ..metrics import PENALTIES, choose, one_standard_error
+from ..parallel import run
+from ..resampling import stratified_folds
+from ..results import FusedLogitResults
+from ..solver import Path, solve_path
+from .default_grid import default_penalties
+from .grid import Grid, fit_grid, warn_edge
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["By", "CVResults", "Rule", "fit_cv"]
+
+Rule = Literal["min", "1se"]
+By = Literal["cv", "aic", "bic"]
+
+
+def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
+           l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
+           progress: bool = True) -> CVResults:
+    """Choose the penalties of a model from its own data, and fit it there; arguments as for ``FusedLogit.fit_cv``."""
+    by, rule = checks.word("by", by, get_args(By)), checks.word("rule", rule, get_args(Rule))
+    metric = checks.word("metric", metric, model.metrics)
+    if by != "cv" and rule == "1se":
+        raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
+    tol, rng = checks.tolerance("tol", tol), checks.rng(rng)
+    lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
+    if by == "cv":
+        fold = _fold_of_rows(model, folds, rng)
+        grid, scores = _grid_and_scores(model, lists, fold, metric, tol, n_jobs, progress)
+    else:
+        grid, scores = fit_grid(model, **lists, tol=tol, progress=progress, n_jobs=n_jobs), None
+    found = _cv_results(grid, scores, rule, metric, by)
+    _warn_chosen(found)
+    return found
+
+
+@registered("cv")
+@dataclass(eq=False, repr=False, kw_only=True)
+class CVResults(FusedLogitResults):
+    """The fit at the penalties that were chosen, and the scores of every point of the grid that it was chosen from.
+
+    Attributes
+    ----------
+    path : solver.Path
+        The fits on all rows.
+    columns : list of str
+        Names of the scores.
+    scores : ndarray, shape (g, number of columns)
+    best : int
+        Row of ``table`` with the best mean (or lowest criterion).
+    one_se : int or None
+        Row chosen by the one-standard-error rule.
+    folds : ndarray of int or None
+        Fold of each row.
+    fold_scores : ndarray, shape (number of folds, g), or None
+        The metric in each fold.
+    rule, metric, by : str
+    grid_tol : float
+        Relative duality gap that every point of the grid was solved to.
+    """
+
+    path: Path = saved(Nested(Path))
+    columns: list = saved(Plain(listed(TEXT, "columns")))
+    scores: np.ndarray = saved(Array(("g", "columns")))
+    best: int = saved(Plain(position("g")))
+    one_se: int | None = saved(Plain(either(NONE, position("g"))))
+    folds: np.ndarray | None = saved(Array(("rows of the fit",), "i", least=0, optional=True))
+    fold_scores: np.ndarray | None = saved(Array(("folds", "g"), optional=True))
+    rule: str = saved(Plain(word(*get_args(Rule))))
+    metric: str = saved()
+    by: str = saved(Plain(word(*get_args(By))))
+    grid_tol: float = saved(Plain(SHARE))
+
+    @property
+    def grid(self) -> Grid:
+        """The fits on all rows, Grid."""
+        return Grid(self.model, self.path, self.grid_tol)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row for each point.
+
+        l1, l2, fusion, the ``mean`` and standard error ``se`` of the metric over folds (by
+        cross-validation; each fold counts by the weight of its labels), the means ``logloss`` and
+        ``error`` (and the metric's, if it is another), or by a criterion ``df_effective``, ``aic``
+        and ``bic``; then ``df``, ``nonzeros`` and ``status`` of the fit on all rows.
+        """
+        grid = self.grid.table
+        return pd.DataFrame({**{name: grid[name] for name in PENALTIES}, **dict(zip(self.columns, self.scores.T)),
+                             **{name: grid[name] for name in ("df", "nonzeros", "status")}})
+
+    @property
+    def chosen(self) -> int:
+        """Row that ``rule`` chose."""
+        return _chosen(self.best, self.one_se, self.rule)
+
+    def summary(self, max_rows: int | None = 40, title: str | None = None) -> Summary:
+        """A statsmodels ``Summary``: the fit, then the best points and which of them was taken.
+
+        Parameters
+        ----------
+        max_rows, title : as for ``FusedLogitResults.summary``
+        """
+        from ..summary import summarize_cv
+
+        return summarize_cv(self, max_rows, title)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores over l1 and fusion; see ``plots.cv_surface``, and ``plots.coef_map`` for the fit."""
+        from ..plots import cv_surface
+
+        return cv_surface(self, ax=ax)
+
+    def __str__(self) -> str:
+        from ..summary import summarize_choice
+
+        return summarize_choice(self).as_text()
+
+    def check_loaded(self) -> None:
+        """Refuse scores and penalties of a file that the choice could not have been made from, or have led to."""
+        super().check_loaded()
+        point = dict(zip(PENALTIES, self.path.points[self.chosen].tolist()))
+        if self.penalties != point:
+            raise ValueError(f"penalties must be those of the chosen point, {point}, found {self.penalties}")
+        if (self.by == "cv") != (self.folds is not None) or (self.folds is None) != (self.fold_scores is None):
+            raise ValueError(f"folds and fold_scores must be there by cross-validation only, found by {self.by!r}")
+        needed = ["mean", "se"] if self.by == "cv" else ["aic", "bic"]
+        if len(set(self.columns)) < len(self.columns) or not set(needed) <= set(self.columns):
+            raise ValueError(f"columns must hold {', '.join(needed)}, and no name twice, found {self.columns}")
+        if self.metric not in self.model.metrics:
+            raise ValueError(f"metric must be one of {', '.join(self.model.metrics)}, found {self.metric!r}")
+
+    def __repr__(self) -> str:
+        point = ", ".join(f"{name}={value:.4g}" for name, value in self.penalties.items())
+        how = self.by if self.folds is None else (f"{len(np.unique(self.folds))} folds, {self.metric}, "
+                                                  f"rule {self.rule}")
+        return f"<CVResults: {len(self.table)} points by {how}; chosen {point}>"
+
+
+@dataclass(frozen=True)
+class _FoldScores:
+    """Fold of each row, weight of each fold, and scores by metric, each of shape (number of folds, g)."""
+
+    fold: np.ndarray
+    weights: np.ndarray
+    scores: dict[str, np.ndarray]
+
+    def of(self, metric):
+        """Scores and weights of the folds that have any: one without observed labels (for AUC, pairs) says nothing."""
+        seen = ~np.isnan(self.scores[metric]).all(axis=1)
+        if not seen.any():
+            raise ValueError(f"metric={metric!r} needs a fold in which some task has both labels, found none; use "
+                             "fewer folds, or metric='logloss'")
+        return self.scores[metric][seen], self.weights[seen]
+
+    def mean(self, metric):
+        scores, weights = self.of(metric)
+        return np.average(scores, axis=0, weights=weights)
+
+    def standard_error(self, metric):
+        scores, weights = self.of(metric)
+        spread = np.average((scores - self.mean(metric)) ** 2, axis=0, weights=weights)
+        return np.sqrt(spread / max(len(weights) - 1, 1))
+
+    def columns(self, metric):
+        """Mean and standard error of the metric over folds, and the means of all metrics that were asked for."""
+        return {"mean": self.mean(metric), "se": self.standard_error(metric),
+                **{name: self.mean(name) for name in self.scores}}
+
+
+def _grid_and_scores(model, lists, fold, metric, tol, n_jobs, progress):
+    """The grid on all rows and the scores of the folds, side by side."""
+    points = np.array(list(product(*lists.values())))
+    metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
+    whole = partial(fit_grid, model, **lists, tol=tol)
+    score = partial(_score_fold, model.problem, points, fold, list(metrics.values()), tol)
+    # The grid, which has the most rows, goes first.
+    work = [whole, *(partial(score, number) for number in np.unique(fold))]
+    grid, *folds = run(_call, work, n_jobs, progress, "folds")
+    weights, scores = zip(*folds)
+    return grid, _FoldScores(fold, np.array(weights), dict(zip(metrics, map(np.array, zip(*scores)))))
+
+
+def _call(work):
+    return work()
+
+
+def _score_fold(problem, points, fold, metrics, tol, number):
+    """Total weight of one fold, and its scores by the fits on all others, one (g,) for each metric."""
+    params = solve_path(problem.reweighted((fold != number).astype(float)), points, tol).params
+    held = problem.labels.some(fold[problem.labels.row] == number)
+    return held.weight.sum(), [score(params, problem.design, held) for score in metrics]
+
+
+def _cv_results(grid, scores, rule, metric, by):
+    model, one_se = grid.model, None
+    columns = _criteria(model.problem, model.outcome, grid) if scores is None else scores.columns(metric)
+    table = pd.DataFrame({**grid.table[[*PENALTIES, "df"]], **columns})
+    if scores is None:
+        best = choose(table, table[by], np.zeros(len(table)))
+    else:
+        judge = model.metrics[metric]
+        best = choose(table, judge.cost(table[metric]), model.metrics[judge.tie_breaker].cost(table[judge.tie_breaker]))
+        one_se = one_standard_error(table, best, judge)
+    fit = grid.results(_chosen(best, one_se, rule))
+    folds, fold_scores = (None, None) if scores is None else (scores.fold, scores.of(metric)[0])
+    return CVResults(model=model, solution=fit.solution, penalties=fit.penalties, method=fit.method, tol=fit.tol,
+                     path=grid.path, columns=list(columns), scores=table[list(columns)].to_numpy(), best=best,
+                     one_se=one_se, folds=folds, fold_scores=fold_scores, rule=rule, metric=metric, by=by,
+                     grid_tol=grid.tol)
+
+
+def _chosen(best, one_se, rule):
+    return best if one_se is None or rule != "1se" else one_se
+
+
+def _criteria(problem, outcome, grid):
+    """Effective df, AIC and BIC of the fit at every point."""
+    df = np.array([effective_df(problem, params, problem.penalty(*point))
+                   for params, point in zip(grid.params, grid.path.points)])
+    deviance = np.array([-2 * outcome.loglike(problem.labels, problem.linear(params)) for params in grid.params])
+    return {"df_effective": df, "aic": deviance + 2 * df, "bic": deviance + np.log(problem.groups.size) * df}
+
+
+def _warn_chosen(found):
+    """Say so if the chosen fit is not what it should be; the others may be in corners that no one wants."""
+    status = found.table["status"].iloc[found.chosen]
+    point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
+    warn_edge(found.grid, found.chosen, stacklevel=5)
+    if status == "separated":
+        warnings.warn(f"the chosen fit ({point}) has no finite minimiser: some task's labels are separated by its "
+                      "features, or all the same; leave l1 = l2 = 0 out of the grid, and drop tasks whose labels are "
+                      "all the same", SeparationWarning, stacklevel=4)
+    elif status != "optimal":
+        warnings.warn(f"the chosen fit ({point}) stopped before its duality gap reached tol; fit it again with a "
+                      "larger max_iter, or raise tol", ConvergenceWarning, stacklevel=4)
+
+
+def _fold_of_rows(model, folds, rng):
+    """Fold of each row, shape (n,)."""
+    problem = model.with_data()
+    if not isinstance(folds, Real) or isinstance(folds, bool):
+        checks.check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
+        return _given_folds(problem, folds)
+    number = checks.whole("folds", folds, 2, problem.n_rows, "it is a number of folds, at most one for each row")
+    return stratified_folds(problem.labels, problem.n_rows, number, rng)
+
+
+def _given_folds(problem, folds):
+    fold = np.asarray(checks.listed("folds", folds))
+    if fold.shape != (problem.n_rows,):
+        raise ValueError(f"folds must be a number or one fold for each of {problem.n_rows} rows, found "
+                         f"{checks.shown(folds)}")
+    if pd.isna(fold).any():
+        raise ValueError("folds must name a fold for every row, found missing values")
+    names, fold = np.unique(fold, return_inverse=True)
+    weights = np.bincount(fold, problem.labels.by_row(problem.labels.weight, problem.n_rows))
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(f"folds must put observed labels into at least 2 folds, found {names[weights > 0].tolist()}")
+    return fold
+
+
+def _penalty_lists(model, given):
+    """Each penalty as a list; those not given from the default grid."""
+    missing = [name for name in PENALTIES if given[name] is None]
+    standard = default_penalties(model.with_data()) if missing else {}
+    return {name: standard[name] if name in missing else checks.vector(name, given[name]) for name in PENALTIES}
