@@ -16,12 +16,12 @@ class StopCheck {
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 
-template <int T, class Model>
+template <class Model>
 class CoordinateDescent {
   using StateTable = TableOf<typename Model::Number>;
 
  public:
-  CoordinateDescent(const Penalty<T> &penalty, State<T> &at, const WorkingSet &set, Model &model, StopCheck &stop_check)
+  CoordinateDescent(const Penalty &penalty, State &at, const WorkingSet &set, Model &model, StopCheck &stop_check)
       : penalty_(penalty), block_(penalty.block), at_(at), set_(set), model_(model), stop_check_(stop_check) {}
 
   // Sweeps until the steps are a hundredth of the first sweep's, or below `smallest`: all features, then the non-zero
@@ -80,75 +80,91 @@ class CoordinateDescent {
   // Caches the pattern (signs and ties) of every block.
   void set_patterns() {
     has_patterns_ = block_.has_patterns() && penalty_.is_fused();
-    if (!has_patterns_) return;
-    patterns_.resize(set_.size());
-    Scratch<T, 1> h(tasks());
+    if (has_patterns_) with_tasks(tasks(), [this](auto t) { set_patterns(t); });
+  }
+
+  template <class Tasks>
+  void set_patterns(Tasks t) {
+    patterns_.resize(static_cast<std::size_t>(set_.size()) * t * ChainPattern<Tasks>::SIZE);
+    Scratch<Tasks, 1> h(t);
     for (int c = 0; c < set_.size(); c++) {
       const int a = set_.members[c];
-      for (int k = 0; k < tasks(); k++) h.get()[k] = model_.diagonal(c, k) + penalty_.l2[a];
-      block_.set_pattern(patterns_[c], h.get(), penalty_.l1[a], penalty_.fusion[a], at_.trial.row(a));
+      for (int k = 0; k < t; k++) h.get()[k] = model_.diagonal(c, k) + penalty_.l2[a];
+      block_.set_pattern(pattern(t, c), t, h.get(), penalty_.l1[a], penalty_.fusion[a], at_.trial.row(a));
     }
   }
 
+  template <class Tasks>
+  ChainPattern<Tasks> pattern(Tasks t, int c) {
+    return {t, &patterns_[static_cast<std::size_t>(c) * t * ChainPattern<Tasks>::SIZE]};
+  }
+
   double update_blocks(const std::vector<int> &which) {
+    return with_tasks(tasks(), [&](auto t) { return update_blocks(t, which); });
+  }
+
+  template <class Tasks>
+  double update_blocks(Tasks t, const std::vector<int> &which) {
     double size = 0;
     std::size_t i = 0;
     if constexpr (Model::has_gram)
-      for (; i + 4 <= which.size(); i += 4) size += update_four(&which[i]);
-    for (; i < which.size(); i++) size += update_block(which[i]);
+      for (; i + 4 <= which.size(); i += 4) size += update_four(t, &which[i]);
+    for (; i < which.size(); i++) size += update_block(t, which[i]);
     return size;
   }
 
   // Four blocks in turn: each sees the steps of those before it through single entries of the Gram matrices, and the
   // gradient is updated by all four steps at once.
-  double update_four(const int *c) {
-    const int t = tasks();
-    Scratch<T, 4> scratch(t);
+  template <class Tasks>
+  double update_four(Tasks t, const int *c) {
+    Scratch<Tasks, 4> scratch(t);
     double *steps = scratch.get(), size = 0;
     for (int j = 0; j < 4; j++) {
       double *step = steps + j * t;
-      model_.block_gradient(c[j], step);
+      model_.block_gradient(t, c[j], step);
       for (int i = 0; i < j; i++)
         for (int k = 0; k < t; k++) step[k] += model_.entry(k, c[i], c[j]) * steps[i * t + k];
-      size += move_block(c[j], step);
+      size += move_block(t, c[j], step);
     }
-    if (size > 0) model_.add_four_steps(c, steps, model_.state());
+    if (size > 0) model_.add_four_steps(t, c, steps, model_.state());
     return size;
   }
 
-  double update_block(int c) {
-    Scratch<T, 1> step(tasks());
-    model_.block_gradient(c, step.get());
-    const double size = move_block(c, step.get());
+  template <class Tasks>
+  double update_block(Tasks t, int c) {
+    Scratch<Tasks, 1> step(t);
+    model_.block_gradient(t, c, step.get());
+    const double size = move_block(t, c, step.get());
     if (size > 0) model_.add_step(c, step.get(), model_.state());
     return size;
   }
 
   // Minimises the model over one block by the exact prox; returns the squared step in the norm of the curvature. On
   // entry `step` holds the gradient of the model, on return the step.
-  [[gnu::always_inline]] double move_block(int c, double *step) {
-    Scratch<T, 2> scratch(tasks());
-    double *h = scratch.get(), *q = h + tasks();
+  template <class Tasks>
+  [[gnu::always_inline]] double move_block(Tasks t, int c, double *step) {
+    Scratch<Tasks, 2> scratch(t);
+    double *h = scratch.get(), *q = h + t;
     const int a = set_.members[c];
     double *b = at_.trial.row(a);
     bool zero = true;
-    for (int k = 0; k < tasks(); k++) {
+    for (int k = 0; k < t; k++) {
       const double curvature = model_.diagonal(c, k);
       h[k] = curvature + penalty_.l2[a];
       q[k] = curvature * b[k] - step[k];
       zero &= b[k] == 0;
     }
     const double l1 = penalty_.l1[a], fusion = penalty_.fusion[a];
-    if (zero && block_.is_zero(q, l1, fusion)) {
-      std::fill(step, step + tasks(), 0.0);
+    if (zero && block_.is_zero(t, q, l1, fusion)) {
+      std::fill(step, step + t, 0.0);
       return 0;
     }
-    if (zero || !has_patterns_ || !block_.prox_on_pattern(patterns_[c], h, q, l1, step)) {
-      block_.prox(h, q, l1, fusion, step);
-      if (has_patterns_) block_.set_pattern(patterns_[c], h, l1, fusion, step);
+    if (zero || !has_patterns_ || !pattern(t, c).prox(h, q, l1, step)) {
+      block_.prox(t, h, q, l1, fusion, step);
+      if (has_patterns_) block_.set_pattern(pattern(t, c), t, h, l1, fusion, step);
     }
     double size = 0;
-    for (int k = 0; k < tasks(); k++) {
+    for (int k = 0; k < t; k++) {
       const double by = step[k] - b[k];
       b[k] = step[k];
       step[k] = by;
@@ -198,8 +214,10 @@ class CoordinateDescent {
   }
 
   void copy_coefs(double *out) const {
-    for (int c = 0; c < set_.size(); c++)
-      for (int k = 0; k < tasks(); k++) *out++ = at_.trial.row(set_.members[c])[k];
+    with_tasks(tasks(), [&](auto t) {
+      for (const int a : set_.members)
+        for (int k = 0; k < t; k++) *out++ = at_.trial.row(a)[k];
+    });
   }
 
   // Resizes a table to the shape of the model's state.
@@ -209,13 +227,15 @@ class CoordinateDescent {
 
   // Quadratic model plus penalty, up to a constant.
   double model_value(const double *coefs, const StateTable &state) const {
-    double value = model_.loss(state);
-    for (int c = 0; c < set_.size(); c++) {
-      const double *b = coefs + static_cast<std::size_t>(c) * tasks();
-      model_.add_loss(c, b, state, value);
-      value += penalty_.value(set_.members[c], b);
-    }
-    return value;
+    return with_tasks(tasks(), [&](auto t) {
+      double value = model_.loss(state);
+      for (int c = 0; c < set_.size(); c++) {
+        const double *b = coefs + static_cast<std::size_t>(c) * t;
+        model_.add_loss(t, c, b, state, value);
+        value += penalty_.value(t, set_.members[c], b);
+      }
+      return value;
+    });
   }
 
   // ---------------------------------------------------------------- Newton on the active set
@@ -287,11 +307,11 @@ class CoordinateDescent {
   }
 
   void active_gradient(std::vector<double> &gradient, std::vector<double> &curvature) {
-    Scratch<T, 1> scratch(tasks());
+    Scratch<int, 1> scratch(tasks());
     double *block_gradient = scratch.get();
     for (std::size_t i = 0; i < active_.size(); i++) {
       const int c = active_[i], a = set_.members[c], *group = groups_.of(i);
-      model_.block_gradient(c, block_gradient);
+      model_.block_gradient(tasks(), c, block_gradient);
       penalty_.add_gradient(a, at_.trial.row(a), block_gradient);
       for (int k = 0; k < tasks(); k++)
         if (group[k] >= 0) {
@@ -312,7 +332,7 @@ class CoordinateDescent {
     state_change_.clear();
     std::size_t i = 0;
     if constexpr (Model::has_gram)
-      for (; i + 4 <= active_.size(); i += 4) model_.add_four_steps(&active_[i], &steps[i * tasks()], state_change_);
+      for (; i + 4 <= active_.size(); i += 4) model_.add_four_steps(tasks(), &active_[i], &steps[i * tasks()], state_change_);
     for (; i < active_.size(); i++) model_.add_step(active_[i], &steps[i * tasks()], state_change_);
   }
 
@@ -386,9 +406,9 @@ class CoordinateDescent {
     for (int k = 0; k < tasks(); k++) to[k] = sum[part[k]] / weight[part[k]];
   }
 
-  const Penalty<T> &penalty_;
-  Block<T> &block_;
-  State<T> &at_;
+  const Penalty &penalty_;
+  Block &block_;
+  State &at_;
   const WorkingSet &set_;
   Model &model_;
   StopCheck &stop_check_;
@@ -396,7 +416,7 @@ class CoordinateDescent {
   int *budget_ = nullptr;         // sweeps left; conjugate gradients and direct solves count too
   std::vector<int> every_block_;  // positions in the working set
   std::vector<int> active_;       // positions of the active features in the working set
-  std::vector<typename Block<T>::Pattern> patterns_;
+  std::vector<double> patterns_;  // see ChainPattern
   bool has_patterns_ = false;
   Groups groups_;  // unknowns of a Newton step on the active set
 

@@ -65,37 +65,25 @@ void means_and_scales(int rows, int features, int tasks, const double *X, const 
 
 const char *instruction_set() { return width() == 8 ? "avx512" : (width() == 4 ? "avx2" : "base"); }
 
-template <int T>
-struct Known {
-  static constexpr int tasks = T;
-};
-
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,
                 const double *q, double l1, double fusion, double *b) {
   const std::vector<double> start(b, b + tasks);
-  const auto solve = [&](auto known) {
-    base::Block<decltype(known)::tasks> block(tasks, edges, ends, weights, chain);
-    if (!block.prox_on_pattern(h, q, l1, fusion, start.data(), b)) block.prox(h, q, l1, fusion, b);
-  };
-  switch (tasks) {
-    case 2:
-      return solve(Known<2>());
-    case 3:
-      return solve(Known<3>());
-    case 4:
-      return solve(Known<4>());
-    case 5:
-      return solve(Known<5>());
-    case 6:
-      return solve(Known<6>());
-    default:
-      return solve(Known<0>());
-  }
+  base::Block block(tasks, edges, ends, weights, chain);
+  base::with_tasks(tasks, [&](auto t) {
+    if (block.has_patterns() && fusion > 0) {
+      using Pattern = base::ChainPattern<decltype(t)>;
+      std::vector<double> numbers(static_cast<std::size_t>(t) * Pattern::SIZE);
+      const Pattern pattern(t, numbers.data());
+      block.set_pattern(pattern, t, h, l1, fusion, start.data());
+      if (pattern.prox(h, q, l1, b)) return;
+    }
+    block.prox(t, h, q, l1, fusion, b);
+  });
 }
 
 double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
                    double fusion, double lowest) {
-  return base::Block<0>(tasks, edges, ends, weights, chain).gauge(q, l1, fusion, lowest);
+  return base::Block(tasks, edges, ends, weights, chain).gauge(tasks, q, l1, fusion, lowest);
 }
 
 }  // namespace fusedlr

@@ -6,7 +6,6 @@
 // Units: every column is divided by a power of two, so that its standard deviation is about 1 and nothing is rounded.
 // Columns far from zero (mean beyond FAR standard deviations) are centred too while intercepts are unpenalized and can
 // absorb the means. Coefficients in these units are scale(a) times the caller's; to_internal and to_external convert.
-template <int T>
 class Data {
  public:
   const int rows, features, width;  // width: rows, padded
@@ -38,7 +37,7 @@ class Data {
     for (int a = 1; a < features; a++) choose_units(a);
   }
 
-  int tasks() const { return T ? T : tasks_; }
+  int tasks() const { return tasks_; }
   int vectors() const { return width / LANES; }
   double scale(int a) const { return scale_[a]; }
 

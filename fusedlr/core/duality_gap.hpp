@@ -3,10 +3,9 @@
 // Dual points are residuals r = -first, rescaled: with C = X'r and any s in [0, 1] that makes s C feasible, the dual
 // value is at least s (loss + <C, B>) - sum of conjugates(s C). In unpenalized rows C must vanish (sum to zero over
 // fused tasks); residuals are projected until it does.
-template <int T>
 class DualityGap {
  public:
-  DualityGap(const Data<T> &data, const Penalty<T> &penalty, State<T> &at, Gram<T> &gram, const WorkingSet &set)
+  DualityGap(const Data &data, const Penalty &penalty, State &at, Gram &gram, const WorkingSet &set)
       : data_(data), penalty_(penalty), block_(penalty.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, a larger bound may be returned, such as the objective itself.
@@ -92,21 +91,26 @@ class DualityGap {
 
   // The gap at residuals that are feasible in unpenalized rows. `correction` bounds what their projection cost.
   double bound(double objective, const Table &G, double correction) {
-    Scratch<T, 1> scratch(tasks());
+    return with_tasks(tasks(), [&](auto t) { return bound(t, objective, G, correction); });
+  }
+
+  template <class Tasks>
+  double bound(Tasks t, double objective, const Table &G, double correction) {
+    Scratch<Tasks, 1> scratch(t);
     double *c = scratch.get();
     double slack = 0, scale = 1, inner = 0;
     for (int a = 0; a < data_.features; a++) {
-      for (int k = 0; k < tasks(); k++) c[k] = -G.row(k)[a];
+      for (int k = 0; k < t; k++) c[k] = -G.row(k)[a];
       if (penalty_.is_unpenalized(a)) slack += centre_row(a, c);
       const double *b = at_.params.row(a);
-      for (int k = 0; k < tasks(); k++) inner += c[k] * b[k];
+      for (int k = 0; k < t; k++) inner += c[k] * b[k];
       if (penalty_.l2[a] == 0 && !forgive_rounding(a, c, slack))
-        scale = block_.gauge(c, penalty_.l1[a], penalty_.fusion[a], scale);
+        scale = block_.gauge(t, c, penalty_.l1[a], penalty_.fusion[a], scale);
     }
     const double s = 1 / scale;
     double conjugates = 0;
     for (int a = 0; a < data_.features; a++)
-      if (penalty_.l2[a] > 0) conjugates += conjugate(a, G, s);
+      if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s);
     return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
   }
 
@@ -163,7 +167,7 @@ class DualityGap {
   // Where a row is infeasible by rounding alone: adds what its rescaling may cost the bound.
   bool forgive_rounding(int a, const double *c, double &cost) {
     if (rounding_[a] == 0) return false;
-    const double beyond = 1 - 1 / block_.gauge(c, penalty_.l1[a], penalty_.fusion[a], 1.0);
+    const double beyond = 1 - 1 / block_.gauge(tasks(), c, penalty_.l1[a], penalty_.fusion[a], 1.0);
     double sum = 0, largest = 0;
     for (int k = 0; k < tasks(); k++) {
       sum += std::fabs(c[k] * at_.params.row(a)[k]);
@@ -194,15 +198,16 @@ class DualityGap {
     return cost;
   }
 
-  double conjugate(int a, const Table &G, double s) {
-    Scratch<T, 3> scratch(tasks());
-    double *c = scratch.get(), *ones = c + tasks(), *b = ones + tasks(), sum = 0;
-    for (int k = 0; k < tasks(); k++) {
+  template <class Tasks>
+  double conjugate(Tasks t, int a, const Table &G, double s) {
+    Scratch<Tasks, 3> scratch(t);
+    double *c = scratch.get(), *ones = c + t, *b = ones + t, sum = 0;
+    for (int k = 0; k < t; k++) {
       c[k] = -s * G.row(k)[a];
       ones[k] = 1;
     }
-    block_.prox(ones, c, penalty_.l1[a], penalty_.fusion[a], b);
-    for (int k = 0; k < tasks(); k++) sum += b[k] * b[k];
+    block_.prox(t, ones, c, penalty_.l1[a], penalty_.fusion[a], b);
+    for (int k = 0; k < t; k++) sum += b[k] * b[k];
     return sum / (2 * penalty_.l2[a]);
   }
 
@@ -341,11 +346,11 @@ class DualityGap {
     return true;
   }
 
-  const Data<T> &data_;
-  const Penalty<T> &penalty_;
-  Block<T> &block_;
-  State<T> &at_;
-  Gram<T> &gram_;
+  const Data &data_;
+  const Penalty &penalty_;
+  Block &block_;
+  State &at_;
+  Gram &gram_;
   const WorkingSet &set_;
   Groups groups_;                        // whose sums of C have targets
   std::vector<double> targets_, ridge_;  // by group

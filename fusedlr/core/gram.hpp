@@ -3,10 +3,9 @@
 //
 // Single precision halves the time to form and to use them, and its error is below that of a stale Hessian; where it
 // makes convergence slow or a line search fail, the solver goes on in double precision.
-template <int T>
 class Gram {
  public:
-  Gram(const Data<T> &data, const State<T> &at, const WorkingSet &set)
+  Gram(const Data &data, const State &at, const WorkingSet &set)
       : data_(data),
         at_(at),
         set_(set),
@@ -68,7 +67,7 @@ class Gram {
 
   // Matrices of a precision, and the factor of their entries in task k.
   template <class Number>
-  const GramMatrices<T, Number> &matrices() const {
+  const GramMatrices<Number> &matrices() const {
     if constexpr (std::is_same<Number, double>::value)
       return doubles_;
     else
@@ -119,7 +118,7 @@ class Gram {
   }
 
   template <class Number>
-  void prepare(GramMatrices<T, Number> &matrices) {
+  void prepare(GramMatrices<Number> &matrices) {
     matrices.prepare(size_);
     size_ = set_.size();
     diagonal_.resize(static_cast<std::size_t>(size_) * data_.tasks());
@@ -134,14 +133,14 @@ class Gram {
     for (const int g : groups_.labels)
       if (g >= 0) added[g] += damping_;
     equations_.factorise(groups_, added, places_, [this](int k, int c) {
-      return [scale = this->template scale<Number>(k), row = matrices<Number>().row(k, c)](int e) {
+      return [scale = this->scale<Number>(k), row = matrices<Number>().row(k, c)](int e) {
         return scale * row[e];
       };
     });
   }
 
-  const Data<T> &data_;
-  const State<T> &at_;
+  const Data &data_;
+  const State &at_;
   const WorkingSet &set_;
   int size_ = 0;
   std::vector<double> growth_;            // of the weights of each task since the matrices were formed
@@ -149,8 +148,8 @@ class Gram {
   bool precise_ = true;
   double damping_ = 0;
   Table weights_;  // of the matrices
-  GramMatrices<T, double> doubles_;
-  GramMatrices<T, float> singles_;
+  GramMatrices<double> doubles_;
+  GramMatrices<float> singles_;
   std::vector<double> diagonal_;
 
   NormalEquations equations_;  // of the last call, if factorised_: over groups_, with ridge_

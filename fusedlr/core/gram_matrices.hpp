@@ -1,8 +1,8 @@
 // One weighted Gram matrix of the working set for each task, in single or double precision (Number). See parts.hpp.
-template <int T, class Number>
+template <class Number>
 class GramMatrices {
  public:
-  GramMatrices(const Data<T> &data, const WorkingSet &set, const Table &weights)
+  GramMatrices(const Data &data, const WorkingSet &set, const Table &weights)
       : data_(data), set_(set), weights_(weights), units_(data.tasks(), 1.0) {}
 
   // Four matrices of 2,000 features take 128 MB in double precision; more tasks get smaller ones.
@@ -149,7 +149,7 @@ class GramMatrices {
     }
   }
 
-  const Data<T> &data_;
+  const Data &data_;
   const WorkingSet &set_;
   const Table &weights_;
   std::vector<double> units_;

@@ -2,16 +2,16 @@
 //
 // Its state is the Hessian times the step so far. So single precision (Number) rounds only what a Newton step changes,
 // as in iterative refinement: the gradient at the next iterate is computed in double precision.
-template <int T, class Number_>
+template <class Number_>
 class GramModel {
  public:
   using Number = Number_;
   static constexpr bool has_gram = true;  // offers entries of the Hessian, for direct solves
 
-  GramModel(const Data<T> &data, const State<T> &at, const WorkingSet &set, Gram<T> &gram)
-      : data_(data), at_(at), set_(set), gram_(gram), matrices_(gram.template matrices<Number>()) {}
+  GramModel(const Data &data, const State &at, const WorkingSet &set, Gram &gram)
+      : data_(data), at_(at), set_(set), gram_(gram), matrices_(gram.matrices<Number>()) {}
 
-  Gram<T> &gram() { return gram_; }
+  Gram &gram() { return gram_; }
   double diagonal(int c, int k) const { return gram_.diagonal(c, k); }
   double entry(int k, int c, int e) const { return scales_[k] * matrices_.row(k, c)[e]; }
 
@@ -25,13 +25,14 @@ class GramModel {
     }
     moved_.clear();
     scales_.resize(t);
-    for (int k = 0; k < t; k++) scales_[k] = gram_.template scale<Number>(k);
+    for (int k = 0; k < t; k++) scales_[k] = gram_.scale<Number>(k);
     for (int c = 0; c < set_.size(); c++)
       for (int k = 0; k < t; k++) gradient_.row(c)[k] = at_.gradient.row(k)[set_.members[c]];
   }
 
-  void block_gradient(int c, double *out) const {
-    for (int k = 0; k < data_.tasks(); k++) out[k] = gradient_.row(c)[k] + scales_[k] * moved_.row(k)[c];
+  template <class Tasks>
+  void block_gradient(Tasks t, int c, double *out) const {
+    for (int k = 0; k < t; k++) out[k] = gradient_.row(c)[k] + scales_[k] * moved_.row(k)[c];
   }
 
   // Adds the Hessian times a step of block c to the state.
@@ -40,9 +41,9 @@ class GramModel {
       if (step[k] != 0) add_scaled(vectors(), static_cast<Number>(step[k]), matrices_.row(k, c), state.row(k));
   }
 
-  // The same for four blocks, tasks() numbers each, with a quarter of the memory traffic in the state.
-  void add_four_steps(const int *c, const double *steps, TableOf<Number> &state) const {
-    const int t = data_.tasks();
+  // The same for four blocks, t numbers each, with a quarter of the memory traffic in the state.
+  template <class Tasks>
+  void add_four_steps(Tasks t, const int *c, const double *steps, TableOf<Number> &state) const {
     for (int k = 0; k < t; k++) {
       const Number *x[4] = {matrices_.row(k, c[0]), matrices_.row(k, c[1]), matrices_.row(k, c[2]),
                             matrices_.row(k, c[3])};
@@ -54,9 +55,10 @@ class GramModel {
 
   // The loss of the model, up to a constant, is a sum over features.
   double loss(const TableOf<Number> &) const { return 0; }
-  void add_loss(int c, const double *b, const TableOf<Number> &state, double &value) const {
+  template <class Tasks>
+  void add_loss(Tasks t, int c, const double *b, const TableOf<Number> &state, double &value) const {
     const double *old = at_.params.row(set_.members[c]);
-    for (int k = 0; k < data_.tasks(); k++)
+    for (int k = 0; k < t; k++)
       value += (gradient_.row(c)[k] + 0.5 * scales_[k] * state.row(k)[c]) * (b[k] - old[k]);
   }
 
@@ -66,11 +68,11 @@ class GramModel {
  private:
   int vectors() const { return (set_.size() + VectorOf<Number>::lanes - 1) / VectorOf<Number>::lanes; }
 
-  const Data<T> &data_;
-  const State<T> &at_;
+  const Data &data_;
+  const State &at_;
   const WorkingSet &set_;
-  Gram<T> &gram_;
-  const GramMatrices<T, Number> &matrices_;
+  Gram &gram_;
+  const GramMatrices<Number> &matrices_;
   std::vector<double> scales_;  // of the matrices of each task, and so of the state
   TableOf<Number> moved_;       // the state, [task][feature]
   Table gradient_;                 // where they set out from, [feature][task]

@@ -6,10 +6,9 @@
 // on both products = mu, with mu falling to 0, need a dozen or two systems of equations, however ill-conditioned the
 // data are. Only the coefficients' equations are solved, the rest is eliminated (Schur complement). The active set is
 // then read off: y counts as 0 where it is nearer to 0 than z is to its bound.
-template <int T>
 class InteriorPoint {
  public:
-  InteriorPoint(const Data<T> &data, const Penalty<T> &penalty, State<T> &at, StopCheck &stop_check)
+  InteriorPoint(const Data &data, const Penalty &penalty, State &at, StopCheck &stop_check)
       : data_(data), penalty_(penalty), edges_(penalty.block.edges()), at_(at), stop_check_(stop_check) {}
 
   // Whether its systems of equations take no more than a second or so.
@@ -216,10 +215,10 @@ class InteriorPoint {
     for (int u = 0; u < unknowns(); u++) at_.params[u] = zero[label[u]] ? 0.0 : sum[label[u]] / members[label[u]];
   }
 
-  const Data<T> &data_;
-  const Penalty<T> &penalty_;
+  const Data &data_;
+  const Penalty &penalty_;
   const std::vector<Edge> &edges_;
-  State<T> &at_;
+  State &at_;
   StopCheck &stop_check_;
   double mu_ = 0;                                // barrier parameter: target of the complementarity products
   std::vector<double> coefs_, rhs_, direction_;  // [feature][task]

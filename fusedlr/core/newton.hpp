@@ -1,10 +1,9 @@
 // Inexact proximal Newton with line search (Lee, Sun and Saunders 2014) down to a small duality gap. See parts.hpp.
-template <int T>
 class ProximalNewton {
  public:
   enum End { CONVERGED, OUT_OF_STEPS, STALLED, STOPPED };
 
-  ProximalNewton(const Data<T> &data, const Penalty<T> &penalty)
+  ProximalNewton(const Data &data, const Penalty &penalty)
       : state(data),
         data_(data),
         penalty_(penalty),
@@ -23,7 +22,7 @@ class ProximalNewton {
     null_loss_ = state.now.loss;
   }
 
-  State<T> state;
+  State state;
   double objective = 0, gap = 0;  // gap is relative
   int iterations = 0;
   bool nearly_unpenalized = false;  // some features have neither l1 nor l2, or only the ridge of separated data
@@ -67,7 +66,7 @@ class ProximalNewton {
     start(params);
   }
 
-  DualityGap<T> &duality_gap() { return duality_gap_; }
+  DualityGap &duality_gap() { return duality_gap_; }
   StopCheck &stop_check() { return stop_check_; }
 
   // Whether the last solution's residuals prove overlap (data not separated) at the present penalties.
@@ -248,7 +247,7 @@ class ProximalNewton {
   // on rows with a ridge only to second.
   void polish_intercepts(double tolerance) {
     if (!penalty_.is_unpenalized(0)) return;
-    Scratch<T, 3> scratch(tasks());
+    Scratch<int, 3> scratch(tasks());
     double *h = scratch.get(), *q = h + tasks(), *to = q + tasks(), *b = state.params.row(0);
     const double enough = 1e-2 * tolerance * std::max(state.now.loss, 1e-3 * null_loss_);
     for (int round = 0; round < 4; round++) {
@@ -263,7 +262,7 @@ class ProximalNewton {
         q[k] = h[k] * b[k] - total(first);
         size = std::max(size, std::fabs(b[k]));
       }
-      block_.prox(h, q, 0.0, penalty_.fusion[0], to);
+      block_.prox(tasks(), h, q, 0.0, penalty_.fusion[0], to);
       for (int k = 0; k < tasks(); k++) {
         miss = std::max(miss, std::fabs(h[k] * (to[k] - b[k])));
         longest = std::max(longest, std::fabs(to[k] - b[k]));
@@ -283,7 +282,7 @@ class ProximalNewton {
   }
 
   bool try_shift(const std::vector<double> &shift) {
-    Scratch<T, 1> to(tasks());
+    Scratch<int, 1> to(tasks());
     for (int k = 0; k < tasks(); k++) to.get()[k] = state.params[k] + shift[k];
     return move_intercepts(to.get());
   }
@@ -348,26 +347,31 @@ class ProximalNewton {
 
   // Zero features that violate their optimality conditions; of very many, those with the largest violation.
   void add_violators() {
-    Scratch<T, 1> scratch(tasks());
-    double *q = scratch.get();
     std::vector<std::pair<double, int>> &found = violators_;
     found.clear();
-    for (int a = 1; a < data_.features; a++) {
-      if (set_.has(a)) continue;
-      double miss = 0;
-      for (int k = 0; k < tasks(); k++) {
-        q[k] = -state.gradient.row(k)[a];
-        const double over = std::max(0.0, std::fabs(q[k]) - penalty_.l1[a]);
-        miss += over * over;
-      }
-      if (miss > 0 && !block_.is_zero(q, penalty_.l1[a], penalty_.fusion[a])) found.push_back({-miss, a});
-    }
+    with_tasks(tasks(), [this](auto t) { find_violators(t); });
     const std::size_t most = std::max<std::size_t>(128, 2 * set_.members.size());
     if (found.size() > most) {
       std::nth_element(found.begin(), found.begin() + most, found.end());
       found.resize(most);
     }
     for (const auto &violator : found) set_.add(violator.second);
+  }
+
+  template <class Tasks>
+  void find_violators(Tasks t) {
+    Scratch<Tasks, 1> scratch(t);
+    double *q = scratch.get();
+    for (int a = 1; a < data_.features; a++) {
+      if (set_.has(a)) continue;
+      double miss = 0;
+      for (int k = 0; k < t; k++) {
+        q[k] = -state.gradient.row(k)[a];
+        const double over = std::max(0.0, std::fabs(q[k]) - penalty_.l1[a]);
+        miss += over * over;
+      }
+      if (miss > 0 && !block_.is_zero(t, q, penalty_.l1[a], penalty_.fusion[a])) violators_.push_back({-miss, a});
+    }
   }
 
   bool minimise_model(const Settings &settings) {
@@ -385,12 +389,11 @@ class ProximalNewton {
   // Backtracking until the Armijo condition for composite objectives holds.
   bool line_search() {
     if (!by_rows_) collect_change();
-    double slope = 0, before = 0, after = 0;
+    const double before = penalty_.total(set_.members, state.params), after = penalty_.total(set_.members, state.trial);
+    double slope = 0;
     for (const int a : set_.members) {
       const double *b = state.params.row(a), *to = state.trial.row(a);
       for (int k = 0; k < tasks(); k++) slope += (to[k] - b[k]) * state.gradient.row(k)[a];
-      before += penalty_.value(a, b);
-      after += penalty_.value(a, to);
     }
     // A model that rounding left indefinite may predict a rise; none is allowed.
     const double expected = std::min(0.0, slope + after - before);
@@ -409,14 +412,15 @@ class ProximalNewton {
 
   void collect_change() {
     state.change.clear();
-    moves_.clear();
+    moves_.resize(set_.members.size() * tasks());
+    double *next = moves_.data();
     for (const int a : set_.members)
-      for (int k = 0; k < tasks(); k++) moves_.push_back(state.trial.row(a)[k] - state.params.row(a)[k]);
+      for (int k = 0; k < tasks(); k++) *next++ = state.trial.row(a)[k] - state.params.row(a)[k];
     data_.add_features(set_.members, moves_, state.change);
   }
 
   double penalty_between(double step) const {
-    Scratch<T, 1> b(tasks());
+    Scratch<int, 1> b(tasks());
     double sum = 0;
     for (const int a : set_.members) {
       const double *from = state.params.row(a), *to = state.trial.row(a);
@@ -430,25 +434,28 @@ class ProximalNewton {
     for (const int a : set_.members) {
       double *b = state.params.row(a);
       const double *to = state.trial.row(a);
-      for (int k = 0; k < tasks(); k++) b[k] = step == 1 ? to[k] : b[k] + step * (to[k] - b[k]);
+      if (step == 1)
+        std::copy(to, to + tasks(), b);
+      else
+        for (int k = 0; k < tasks(); k++) b[k] += step * (to[k] - b[k]);
     }
     state.now.swap(state.next);
   }
 
-  const Data<T> &data_;
-  const Penalty<T> &penalty_;
-  Block<T> &block_;
+  const Data &data_;
+  const Penalty &penalty_;
+  Block &block_;
   WorkingSet set_;
-  Gram<T> gram_;
-  RowModel<T> rows_;
+  Gram gram_;
+  RowModel rows_;
   StopCheck stop_check_;
-  GramModel<T, double> precise_model_;
-  GramModel<T, float> quick_model_;
-  CoordinateDescent<T, GramModel<T, double>> precise_descent_;
-  CoordinateDescent<T, GramModel<T, float>> quick_descent_;
-  CoordinateDescent<T, RowModel<T>> row_descent_;
-  InteriorPoint<T> interior_point_;
-  DualityGap<T> duality_gap_;
+  GramModel<double> precise_model_;
+  GramModel<float> quick_model_;
+  CoordinateDescent<GramModel<double>> precise_descent_;
+  CoordinateDescent<GramModel<float>> quick_descent_;
+  CoordinateDescent<RowModel> row_descent_;
+  InteriorPoint interior_point_;
+  DualityGap duality_gap_;
   bool by_rows_ = false;
   int budget_ = 0;      // sweeps left in this solve
   bool early_ = false;  // before the first iteration of this solve

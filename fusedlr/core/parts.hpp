@@ -2,6 +2,7 @@
 #include "vectors.hpp"
 #include "numbers.hpp"
 #include "products.hpp"
+#include "tasks.hpp"
 #include "chain_prox.hpp"
 #include "block.hpp"
 #include "anderson.hpp"

@@ -1,27 +1,37 @@
 // Sparse fused elastic-net penalty of every row of the coefficient matrix, and the solver's iterate. See parts.hpp.
-template <int T>
 struct Penalty {
-  Block<T> &block;
+  Block &block;
   std::vector<double> l1, l2, fusion;
 
-  Penalty(Block<T> &block_, int features)
+  Penalty(Block &block_, int features)
       : block(block_), l1(features, 0.0), l2(features, 0.0), fusion(features, 0.0) {}
 
   int features() const { return static_cast<int>(l1.size()); }
 
-  double value(int a, const double *b) const {
+  template <class Tasks>
+  double value(Tasks t, int a, const double *b) const {
     double size = 0, square = 0;
-    for (int k = 0; k < block.tasks(); k++) {
+    for (int k = 0; k < t; k++) {
       size += std::fabs(b[k]);
       square += b[k] * b[k];
     }
-    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.total_variation(b) : 0.0);
+    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.total_variation(t, b) : 0.0);
   }
+  double value(int a, const double *b) const { return value(block.tasks(), a, b); }
 
   double total(const Table &params) const {
-    double sum = 0;
-    for (int a = 0; a < features(); a++) sum += value(a, params.row(a));
-    return sum;
+    return with_tasks(block.tasks(), [&](auto t) {
+      double sum = 0;
+      for (int a = 0; a < features(); a++) sum += value(t, a, params.row(a));
+      return sum;
+    });
+  }
+  double total(const std::vector<int> &rows, const Table &params) const {
+    return with_tasks(block.tasks(), [&](auto t) {
+      double sum = 0;
+      for (const int a : rows) sum += value(t, a, params.row(a));
+      return sum;
+    });
   }
 
   // Neither l1 nor l2: the penalty is not coercive in this row, so only the loss can keep it finite.
@@ -93,13 +103,12 @@ inline bool is_nonzero(const double *b, int tasks) {
 }
 
 // The iterate: coefficients, loss and derivatives.
-template <int T>
 struct State {
   Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
   Table gradient;         // of the loss at params, [task][feature]
   Derivatives now, next;  // now always belongs to params
   Table change;           // of the linear predictor, from params to trial
-  explicit State(const Data<T> &data)
+  explicit State(const Data &data)
       : params(data.features, data.tasks()),
         trial(data.features, data.tasks()),
         gradient(data.tasks(), padded(data.features)),

@@ -1,13 +1,12 @@
 // The quadratic model of the loss without Gram matrices, for working sets with more features than rows or too many for
 // the memory: the state is the change of the linear predictor. See parts.hpp.
-template <int T>
 class RowModel {
  public:
   using Number = double;
   static constexpr bool has_gram = false;
   double entry(int, int, int) const { return 0; }
 
-  RowModel(const Data<T> &data, State<T> &at, const WorkingSet &set) : data_(data), at_(at), set_(set) {}
+  RowModel(const Data &data, State &at, const WorkingSet &set) : data_(data), at_(at), set_(set) {}
 
   double diagonal(int c, int k) const { return diagonal_[static_cast<std::size_t>(c) * data_.tasks() + k]; }
 
@@ -27,16 +26,16 @@ class RowModel {
 
   void reset_state() { at_.change.clear(); }
 
-  void block_gradient(int c, double *out) const {
-    for (int k = 0; k < data_.tasks(); k++) out[k] = slope(k, c);
+  void block_gradient(int t, int c, double *out) const {
+    for (int k = 0; k < t; k++) out[k] = slope(k, c);
   }
 
   void add_step(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
 
-  void add_four_steps(const int *, const double *, Table &) const {}
+  void add_four_steps(int, const int *, const double *, Table &) const {}
 
   // The loss of the model, up to a constant, is a sum over rows.
-  void add_loss(int, const double *, const Table &, double &) const {}
+  void add_loss(int, int, const double *, const Table &, double &) const {}
   double loss(const Table &change) const {
     const Vec *by = as_vec(change.get()), *first = as_vec(at_.now.first.get()), *second = as_vec(at_.now.second.get());
     Vec value{};
@@ -61,8 +60,8 @@ class RowModel {
     return total(sum);
   }
 
-  const Data<T> &data_;
-  State<T> &at_;
+  const Data &data_;
+  State &at_;
   const WorkingSet &set_;
   std::vector<double> diagonal_;
 };

@@ -4,13 +4,12 @@
 // such row gets a ridge, `floor` times an upper bound on its curvature, and the answer is the minimiser with that
 // ridge, solved to the tolerance like any other. The intercept row gets one only where a whole component of tasks has
 // labels of one class: otherwise the ridge on the other rows bounds it.
-template <int T>
 class SeparationRidge {
  public:
-  using Newton = ProximalNewton<T>;
-  using Verdict = typename SeparationTest<T>::Verdict;
+  using Newton = ProximalNewton;
+  using Verdict = SeparationTest::Verdict;
 
-  SeparationRidge(const Data<T> &data, Penalty<T> &penalty, Newton &newton)
+  SeparationRidge(const Data &data, Penalty &penalty, Newton &newton)
       : data_(data),
         penalty_(penalty),
         newton_(newton),
@@ -18,7 +17,7 @@ class SeparationRidge {
         ridge_(data.features, 0.0) {}
 
   // Solves at the present penalties, with the ridge where it is needed. `status` is that of a solve that converges.
-  typename Newton::End solve(const Settings &settings, Status &status) {
+  Newton::End solve(const Settings &settings, Status &status) {
     status = OPTIMAL;
     std::fill(ridge_.begin(), ridge_.end(), 0.0);
     const bool one_class = penalty_.is_unpenalized(0) && has_one_class();
@@ -26,9 +25,9 @@ class SeparationRidge {
     newton_.has_ridge = false;
     if (!one_class && !newton_.nearly_unpenalized) return newton_.minimise(settings);
     const std::vector<double> requested = penalty_.l2, floor = ridge_floor(settings.floor, one_class);
-    const Verdict found = one_class ? SeparationTest<T>::SEPARATED : verdict(requested, floor, settings);
-    if (found == SeparationTest<T>::UNDECIDED) return Newton::STOPPED;
-    if (found == SeparationTest<T>::OVERLAP) return newton_.minimise(settings);
+    const Verdict found = one_class ? SeparationTest::SEPARATED : verdict(requested, floor, settings);
+    if (found == SeparationTest::UNDECIDED) return Newton::STOPPED;
+    if (found == SeparationTest::OVERLAP) return newton_.minimise(settings);
     status = SEPARATED;
     ridge_ = floor;
     return solve_with_ridge(requested, settings);
@@ -38,7 +37,7 @@ class SeparationRidge {
 
   // Adds the ridge that a solve with unpenalized features would begin with; the caller takes it away again.
   void assume_ridge(double floor) {
-    if (verdict_ != SeparationTest<T>::OVERLAP || row_kinds() != tested_kinds_)
+    if (verdict_ != SeparationTest::OVERLAP || row_kinds() != tested_kinds_)
       set_ridge(std::vector<double>(penalty_.l2), ridge_floor(floor, false));
   }
 
@@ -49,7 +48,7 @@ class SeparationRidge {
 
   // Objective and gap are reported at the requested penalties, for which 0 is the only dual point at hand: the gap is
   // all of the objective.
-  typename Newton::End solve_with_ridge(const std::vector<double> &requested, const Settings &settings) {
+  Newton::End solve_with_ridge(const std::vector<double> &requested, const Settings &settings) {
     set_ridge(requested, ridge_);
     newton_.has_ridge = true;
     const auto end = newton_.minimise(settings);
@@ -107,7 +106,7 @@ class SeparationRidge {
   // warm start. The test itself does not depend on it.
   Verdict verdict(const std::vector<double> &requested, const std::vector<double> &floor, const Settings &settings) {
     const std::vector<char> kinds = row_kinds();
-    if (verdict_ != SeparationTest<T>::UNDECIDED && kinds == tested_kinds_) return verdict_;
+    if (verdict_ != SeparationTest::UNDECIDED && kinds == tested_kinds_) return verdict_;
     set_ridge(requested, floor);
     Settings rough = settings;
     rough.tolerance = std::max(settings.tolerance, ROUGH);
@@ -115,19 +114,19 @@ class SeparationRidge {
     penalty_.l2 = requested;
     tested_kinds_ = kinds;
     if (end == Newton::STOPPED)
-      verdict_ = SeparationTest<T>::UNDECIDED;
+      verdict_ = SeparationTest::UNDECIDED;
     else if (has_more_labels() && newton_.proves_overlap())
-      verdict_ = SeparationTest<T>::OVERLAP;
+      verdict_ = SeparationTest::OVERLAP;
     else
       verdict_ = separation_test_.test(newton_.duality_gap().label_unpenalized_rows(), settings);
     return verdict_;
   }
 
-  const Data<T> &data_;
-  Penalty<T> &penalty_;
+  const Data &data_;
+  Penalty &penalty_;
   Newton &newton_;
-  SeparationTest<T> separation_test_;
+  SeparationTest separation_test_;
   std::vector<double> ridge_;
-  Verdict verdict_ = SeparationTest<T>::UNDECIDED;
+  Verdict verdict_ = SeparationTest::UNDECIDED;
   std::vector<char> tested_kinds_;
 };

@@ -6,12 +6,11 @@
 // A'Y a = 0. Which of the two holds is decided by non-negative least squares, min |A'Y (1 + s)| over s >= 0. A residual
 // of zero gives a = 1 + s; any other residual is itself such a direction. The active-set method of Lawson and Hanson is
 // finite. Features are scaled and rows normed, so that the answer does not depend on units.
-template <int T>
 class SeparationTest {
  public:
   enum Verdict { UNDECIDED, OVERLAP, SEPARATED };
 
-  SeparationTest(const Data<T> &data, StopCheck &stop_check)
+  SeparationTest(const Data &data, StopCheck &stop_check)
       : data_(data), stop_check_(stop_check), slopes_(data.tasks(), data.width) {}
 
   Verdict test(const Groups &groups, const Settings &settings) {
@@ -146,7 +145,7 @@ class SeparationTest {
     return std::sqrt(sum);
   }
 
-  const Data<T> &data_;
+  const Data &data_;
   StopCheck &stop_check_;
   Table slopes_;
   int unknowns_ = 0;

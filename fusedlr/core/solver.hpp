@@ -6,7 +6,6 @@
 // by an exact prox (coordinate_descent.hpp, block.hpp). Every iteration ends with a duality gap (duality_gap.hpp),
 // which alone is the stopping rule. Fallback when coordinate descent stalls: an interior-point method
 // (interior_point.hpp). Separated data get a ridge (separation_ridge.hpp), grids warm starts (warm_starts.hpp).
-template <int T>
 class NewtonSolver final : public Solver {
  public:
   explicit NewtonSolver(const Problem &problem)
@@ -75,7 +74,7 @@ class NewtonSolver final : public Solver {
       const double scale = data_.scale(a);
       terms.l1 += l1_factors_[a] / scale * size;
       terms.l2 += l2_factors_[a] / (scale * scale) * 0.5 * square;
-      if (a > 0 || fusion_factors_[0] > 0) terms.fusion += fusion_factors_[a] / scale * block_.total_variation(b);
+      if (a > 0 || fusion_factors_[0] > 0) terms.fusion += fusion_factors_[a] / scale * block_.total_variation(data_.tasks(), b);
     }
     warm_starts_.add(point_, terms);
   }
@@ -89,7 +88,7 @@ class NewtonSolver final : public Solver {
   }
 
   Report solve(const Settings &settings) override {
-    using Newton = ProximalNewton<T>;
+    using Newton = ProximalNewton;
     newton_.begin(settings);
     Status status;
     const auto end = separation_ridge_.solve(settings, status);
@@ -166,32 +165,15 @@ class NewtonSolver final : public Solver {
     report.groups += block_.count_groups(b, a == 0);
   }
 
-  Block<T> block_;
-  Data<T> data_;
-  Penalty<T> penalty_;
-  ProximalNewton<T> newton_;
-  SeparationRidge<T> separation_ridge_;
+  Block block_;
+  Data data_;
+  Penalty penalty_;
+  ProximalNewton newton_;
+  SeparationRidge separation_ridge_;
   std::vector<double> l1_factors_, l2_factors_, fusion_factors_;
   WarmStarts::Point point_{0, 0, 0};
   WarmStarts warm_starts_;
   std::vector<double> trial_;
 };
 
-Solver *make(const Problem &problem) {
-  switch (problem.tasks) {
-    case 1:
-      return new NewtonSolver<1>(problem);
-    case 2:
-      return new NewtonSolver<2>(problem);
-    case 3:
-      return new NewtonSolver<3>(problem);
-    case 4:
-      return new NewtonSolver<4>(problem);
-    case 5:
-      return new NewtonSolver<5>(problem);
-    case 6:
-      return new NewtonSolver<6>(problem);
-    default:
-      return new NewtonSolver<0>(problem);
-  }
-}
+Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
