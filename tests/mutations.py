@@ -208,7 +208,7 @@ MUTATIONS = [Mutation(*row) for row in (
      "separation_ridge_.ridge()[a] * data_.scale(a) * data_.scale(a)", "separation_ridge_.ridge()[a]",
      core("separable", "the_ridge_is_what")),
     # The compiled core: numbers.
-    ("the loss ignores weights", "core/data.hpp", "sum += weight[i] * (log_one_plus", "sum += (log_one_plus",
+    ("the loss ignores weights", "core/logistic.hpp", "sum += weight[i] * (log_one_plus", "sum += (log_one_plus",
      core("solver", "doubled_row")),
     ("offsets are dropped", "core/data.hpp", "i < rows ? problem.offset[from] : 0.0", "0.0",
      core("solver", "an_offset_is_added")),
@@ -242,7 +242,7 @@ MUTATIONS = [Mutation(*row) for row in (
      "row(k, c + i)[e + j] += entry;", "row(k, c + i)[e + j] = entry;", core("hard", "join_many_rows")),
     ("curvature of the last rows alone", "core/gram_matrices.hpp",
      "out = add ? out + sums[r][v] : sums[r][v];", "out = sums[r][v];", core("hard", "strips")),
-    ("what a correction costs is forgotten", "core/duality_gap.hpp", "correction = total(cost);", "correction = 0;",
+    ("what a correction costs is forgotten", "core/logistic.hpp", "rise = total(sum);", "rise = 0;",
      core("solver", "smaller_than_the_distance")),
     ("zeros of one pivot stand for those of its panel", "core/cholesky.hpp", "!is_zero(from, pivots, u)",
      "!is_zero(from, 1, u)", core("hard", "hundred_pairs or different_sizes")),

@@ -1,5 +1,14 @@
 // Anderson acceleration of coordinate descent, as in Bertrand and Massias (2021): DEPTH + 1 successive iterates,
-// `count` numbers each, are extrapolated. See parts.hpp.
+// `count` numbers each, are extrapolated.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 constexpr int DEPTH = 3;
 
@@ -46,3 +55,5 @@ inline bool anderson_weights(const std::vector<double> &past, std::size_t count,
   for (int i = 0; i < DEPTH; i++) mix[i] /= sum;
   return true;
 }
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,5 +1,20 @@
 // Exact prox, zero test and gauge of one block, the coefficients of one feature, for any graph of tasks. `t` is the
-// number of tasks, a constant or an int (tasks.hpp). See parts.hpp.
+// number of tasks, a constant or an int (tasks.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "chain_prox.hpp"
+#include "graph.hpp"
+#include "isa.hpp"
+#include "message.hpp"
+#include "tasks.hpp"
+#include "tree_prox.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class Block {
  public:
   Block(int tasks, int edges, const int *ends, const double *weights, bool chain)
@@ -104,3 +119,5 @@ class Block {
   const Graph graph_;
   GraphProx graph_prox_;  // for graphs other than a chain
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

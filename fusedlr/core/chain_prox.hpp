@@ -1,6 +1,16 @@
-// Exact prox, zero test and gauge of one block on a chain. See parts.hpp.
+// Exact prox, zero test and gauge of one block on a chain.
 // Edge k joins task k and task k + 1 with penalty nu[k]. The prox is the dynamic program of Johnson (2013), here with
 // unequal curvatures, edge weights and the l1 kink inside the messages.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa.hpp"
+#include "message.hpp"
+#include "tasks.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 // Is b = 0 the minimiser of the block?  Interval propagation: bounds on the dual variable of each edge along the chain.
 template <class Tasks>
@@ -116,11 +126,13 @@ class ChainPattern {
 
  private:
   // PULL: penalty gradient of each task on the pattern. INVERSE: of the curvature of the group of each task; 0 where it
-  // stays at zero. JUMP: sign of the difference to the next task, TIE: 1 where there is none. ROOM, LOW, HIGH: bounds on
-  // dual variables, of the task and of the edge to the next.
+  // stays at zero. JUMP: sign of the difference to the next task. TIE: 1 where there is none. ROOM, LOW, HIGH: bounds
+  // on dual variables, of the task and of the edge to the next.
   enum { PULL, INVERSE, TIE, SIGN, JUMP, ROOM, LOW, HIGH };
   double *numbers(int which) const { return numbers_ + which * t; }
 
   const Tasks t;
   double *const numbers_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,4 +1,19 @@
-// Symmetric positive semidefinite systems. See parts.hpp.
+// Symmetric positive semidefinite systems.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "groups.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "products.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 // Right-looking blocked Cholesky factorisation U'U; the lower triangle is never read. Pivots that vanish up to rounding
 // are skipped and their unknowns left at zero. Tiles of zeros are skipped as long as there is no fill-in.
@@ -154,44 +169,6 @@ class Cholesky {
   std::vector<std::size_t> ends_;  // of each panel among them
 };
 
-// Support and ties held fixed: one unknown for each group of tied tasks of a feature, labelled 0 to count - 1; -1 for
-// coefficients that stay fixed.
-struct Groups {
-  int tasks = 0, count = 0;
-  std::vector<int> features;
-  std::vector<int> labels;  // one for each feature and task
-
-  void clear(int tasks_) {
-    tasks = tasks_;
-    count = 0;
-    features.clear();
-    labels.clear();
-  }
-  int *add(int feature) {
-    features.push_back(feature);
-    labels.resize(features.size() * tasks, -1);
-    return of(features.size() - 1);
-  }
-  bool operator==(const Groups &other) const { return features == other.features && labels == other.labels; }
-  int *of(std::size_t i) { return &labels[i * tasks]; }
-  const int *of(std::size_t i) const { return &labels[i * tasks]; }
-  std::size_t size() const { return features.size(); }
-};
-
-// Connected components of tasks that share unknowns, a label for each task: the equations decouple between them.
-inline std::vector<int> connected_tasks(const Groups &groups) {
-  std::vector<int> part(groups.tasks), first(groups.count, -1);
-  for (int k = 0; k < groups.tasks; k++) part[k] = k;
-  for (std::size_t i = 0; i < groups.size(); i++)
-    for (int k = 0; k < groups.tasks; k++) {
-      const int g = groups.of(i)[k];
-      if (g < 0) continue;
-      if (first[g] < 0) first[g] = k;
-      if (part[first[g]] != part[k]) join(part, first[g], k);
-    }
-  return part;
-}
-
 // The normal equations of a weighted least-squares problem over groups, one system for each component of tasks.
 class NormalEquations {
  public:
@@ -298,3 +275,5 @@ class NormalEquations {
   std::vector<int> order_;
   std::vector<int> at_, to_, from_;  // of one task: names of features by place, and both of those that have one
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

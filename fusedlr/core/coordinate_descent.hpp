@@ -1,20 +1,26 @@
 // Block coordinate descent on a quadratic model plus penalty: a block is the coefficients of one feature and is
 // minimised exactly. With Anderson acceleration, and Newton steps on the active set (support and ties fixed) where
-// sweeps stall. Model is GramModel or RowModel. See parts.hpp.
+// sweeps stall. Model is GramModel or RowModel.
+#pragma once
 
-// Polls for an interrupt some 20 times a second: polling takes the lock of the caller's interpreter.
-class StopCheck {
- public:
-  bool stop_requested(const Settings &settings) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - asked_ < std::chrono::milliseconds(50)) return false;
-    asked_ = now;
-    return settings.stop && settings.stop();
-  }
+#include <algorithm>
+#include <cstddef>
+#include <vector>
 
- private:
-  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
-};
+#include "anderson.hpp"
+#include "block.hpp"
+#include "chain_prox.hpp"
+#include "groups.hpp"
+#include "core.hpp"
+#include "graph.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "penalty.hpp"
+#include "state.hpp"
+#include "stop_check.hpp"
+#include "tasks.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 template <class Model>
 class CoordinateDescent {
@@ -332,7 +338,8 @@ class CoordinateDescent {
     state_change_.clear();
     std::size_t i = 0;
     if constexpr (Model::has_gram)
-      for (; i + 4 <= active_.size(); i += 4) model_.add_four_steps(tasks(), &active_[i], &steps[i * tasks()], state_change_);
+      for (; i + 4 <= active_.size(); i += 4)
+        model_.add_four_steps(tasks(), &active_[i], &steps[i * tasks()], state_change_);
     for (; i < active_.size(); i++) model_.add_step(active_[i], &steps[i * tasks()], state_change_);
   }
 
@@ -426,3 +433,5 @@ class CoordinateDescent {
   std::vector<double> from_, moves_;  // of a Newton step: coefficients of the working set, steps of the active features
   StateTable candidate_state_, state_change_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,8 +1,8 @@
 // The same solver for CPUs with AVX2; chosen when it starts, see core_base.cpp.
-#include "headers.hpp"
+#include "standard.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
+#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
@@ -12,12 +12,14 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #endif
-#define LANES 4
-namespace fusedlr {
-namespace avx2 {
-#include "parts.hpp"
-}  // namespace avx2
-}  // namespace fusedlr
+#define FUSEDLR_ISA avx2
+#define FUSEDLR_LANES 4
+#include "solver.hpp"
+
+namespace fusedlr::avx2 {
+Solver *make(const Problem &problem);
+Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+}  // namespace fusedlr::avx2
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

@@ -1,8 +1,8 @@
 // The same solver for CPUs with AVX-512; chosen when it starts, see core_base.cpp.
-#include "headers.hpp"
+#include "standard.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python give the same bits
+#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
@@ -12,12 +12,14 @@
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx2,fma")
 #endif
-#define LANES 8
-namespace fusedlr {
-namespace avx512 {
-#include "parts.hpp"
-}  // namespace avx512
-}  // namespace fusedlr
+#define FUSEDLR_ISA avx512
+#define FUSEDLR_LANES 8
+#include "solver.hpp"
+
+namespace fusedlr::avx512 {
+Solver *make(const Problem &problem);
+Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+}  // namespace fusedlr::avx512
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

@@ -1,14 +1,20 @@
 // The solver for any CPU, and the choice between the builds.
-#include "headers.hpp"
+#include "standard.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
 #endif
 
-#define LANES 2
+#include "block.hpp"
+#include "chain_prox.hpp"
+#include "core.hpp"
+#include "solver.hpp"
+#include "tasks.hpp"
+
 namespace fusedlr {
+
 namespace base {
-#include "parts.hpp"
+static Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
 }  // namespace base
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows

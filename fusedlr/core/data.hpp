@@ -1,4 +1,4 @@
-// The data of a problem and the logistic loss. See parts.hpp.
+// The data of a problem.
 //
 // Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
 // [task][row]; coefficients are [feature][task]; gradients are [task][feature]. The intercept counts as feature 0.
@@ -6,6 +6,22 @@
 // Units: every column is divided by a power of two, so that its standard deviation is about 1 and nothing is rounded.
 // Columns far from zero (mean beyond FAR standard deviations) are centred too while intercepts are unpenalized and can
 // absorb the means. Coefficients in these units are scale(a) times the caller's; to_internal and to_external convert.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "core.hpp"
+#include "isa.hpp"
+#include "logistic.hpp"
+#include "numbers.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class Data {
  public:
   const int rows, features, width;  // width: rows, padded
@@ -76,30 +92,12 @@ class Data {
   // of squares about the mean; about zero for the intercept itself and for constant columns.
   double largest_curvature(int a) const {
     if (curvature_[a] < 0)
-      for (int k = 0; k < tasks(); k++) curvature_[a] = std::max(curvature_[a], 0.25 * sum_of_squares(a, k));
+      for (int k = 0; k < tasks(); k++) curvature_[a] = std::max(curvature_[a], MOST_CURVATURE * sum_of_squares(a, k));
     return curvature_[a];
   }
 
   // Loss and its derivatives at the linear predictor of `at`.
-  double evaluate(Derivatives &at) const {
-    const Vec *linear = as_vec(at.linear.get()), *sign = as_vec(signs.get()), *weight = as_vec(weights.get());
-    Vec *first = as_vec(at.first.get()), *second = as_vec(at.second.get());
-    Vec sum{};
-    const std::size_t count = signs.size() / LANES;
-    for (std::size_t i = 0; i < count; i++) {
-      const Vec margin = sign[i] * linear[i];
-      const Bits right = margin > 0.0;
-      const Vec size = right ? margin : -margin;
-      const Vec small = exp_negative(-size);
-      const Vec inverse = 1.0 / (1.0 + small);
-      const Vec share = small * inverse;
-      first[i] = -weight[i] * sign[i] * (right ? share : inverse);
-      second[i] = weight[i] * share * inverse;
-      sum += weight[i] * (log_one_plus(small) + (right ? Vec{} : size));
-    }
-    at.loss = total(sum);
-    return at.loss;
-  }
+  double evaluate(Derivatives &at) const { return logistic_loss(signs, weights, at); }
 
   // linear += column a times one coefficient for each task
   void add_feature(int a, const double *by, Table &linear) const {
@@ -236,3 +234,5 @@ class Data {
   std::vector<char> far_;
   bool centred_ = false;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

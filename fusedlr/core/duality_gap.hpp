@@ -1,11 +1,33 @@
-// The duality gap: an upper bound on the objective's distance to its minimum. See parts.hpp.
+// The duality gap: an upper bound on the objective's distance to its minimum.
 //
 // Dual points are residuals r = -first, rescaled: with C = X'r and any s in [0, 1] that makes s C feasible, the dual
 // value is at least s (loss + <C, B>) - sum of conjugates(s C). In unpenalized rows C must vanish (sum to zero over
 // fused tasks); residuals are projected until it does.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "block.hpp"
+#include "cholesky.hpp"
+#include "data.hpp"
+#include "gram.hpp"
+#include "groups.hpp"
+#include "isa.hpp"
+#include "logistic.hpp"
+#include "numbers.hpp"
+#include "penalty.hpp"
+#include "state.hpp"
+#include "tasks.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class DualityGap {
  public:
-  DualityGap(const Data &data, const Penalty &penalty, State &at, Gram &gram, const WorkingSet &set)
+  DualityGap(const Data &data, const Penalty &penalty, const State &at, Gram &gram, const WorkingSet &set)
       : data_(data), penalty_(penalty), block_(penalty.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, a larger bound may be returned, such as the objective itself.
@@ -244,7 +266,7 @@ class DualityGap {
   bool refine_projection(const NormalEquations &equations, bool by_gram, std::vector<double> step, double &correction) {
     std::vector<double> sum(groups_.count, 0.0);
     const std::vector<double> magnitude = magnitudes();
-    at_.next.first.copy(at_.now.first);
+    copy_residuals();
     for (int round = 0; round < MOST_ROUNDS; round++) {
       if (round > 0) equations.solve(step);
       for (std::size_t g = 0; g < step.size(); g++) sum[g] += step[g];
@@ -255,16 +277,16 @@ class DualityGap {
         balanced &= ridge_[g] > 0 || std::fabs(step[g]) <= BALANCED * magnitude[g];
       if (!balanced) continue;
       for_all_groups([&](int a, int, int g) { rounding_[a] = std::max(rounding_[a], ROUNDING * magnitude[g]); });
-      return is_strictly_feasible(correction);
+      return conjugate_rise(at_.now, moved_, correction);
     }
     return false;
   }
 
   // Without refinement, for rows whose penalties allow for rounding.
   bool project_once(const std::vector<double> &step, double &correction) {
-    at_.next.first.copy(at_.now.first);
+    copy_residuals();
     correct(step, true);
-    return is_strictly_feasible(correction);
+    return conjugate_rise(at_.now, moved_, correction);
   }
 
   // Distance of the sums of C from their targets at the iterate.
@@ -308,48 +330,40 @@ class DualityGap {
     return total(sum);
   }
 
-  // Adds the present weights, or those of the Gram matrices, times a step of the groups to the residuals in next.
+  // Adds the present weights, or those of the Gram matrices, times a step of the groups to the residuals.
   void correct(const std::vector<double> &step, bool by_gram) {
     steps_.assign(groups_.labels.size(), 0.0);
     for (std::size_t i = 0; i < steps_.size(); i++)
       if (groups_.labels[i] >= 0) steps_[i] = step[groups_.labels[i]];
-    at_.change.clear();
-    data_.add_features(groups_.features, steps_, at_.change);
+    change_.clear();
+    data_.add_features(groups_.features, steps_, change_);
     for (int k = 0; k < tasks(); k++) {
       const Vec *weight = as_vec((by_gram ? gram_.weights() : at_.now.second).row(k));
-      const Vec *change = as_vec(at_.change.row(k));
+      const Vec *change = as_vec(change_.row(k));
       const double growth = by_gram ? gram_.equations_growth(k) : 1.0;
-      Vec *to = as_vec(at_.next.first.row(k));
+      Vec *to = as_vec(moved_.row(k));
       for (int i = 0; i < data_.vectors(); i++) to[i] += growth * weight[i] * change[i];
     }
     reshape_projected();
-    data_.gradient(at_.next.first, projected_);
+    data_.gradient(moved_, projected_);
   }
 
   void reshape_projected() {
     if (projected_.empty()) projected_.resize(tasks(), padded(data_.features));
   }
 
-  // Whether the projected residuals are well within the dual domain, and a bound on what the projection costs.
-  bool is_strictly_feasible(double &correction) const {
-    Vec cost{};
-    Bits outside{};
-    for (std::size_t i = 0; i < at_.next.first.size() / LANES; i++) {
-      const Vec by = as_vec(at_.next.first.get())[i] - as_vec(at_.now.first.get())[i];
-      const Vec curvature = as_vec(at_.now.second.get())[i];
-      outside |= ~((by > 0.0 ? by : -by) <= 0.5 * curvature);
-      cost += by != 0.0 ? 2.0 * by * by / curvature : Vec{};
+  void copy_residuals() {
+    if (moved_.empty()) {
+      moved_.resize(tasks(), data_.width);
+      change_.resize(tasks(), data_.width);
     }
-    for (int lane = 0; lane < LANES; lane++)
-      if (outside[lane]) return false;
-    correction = total(cost);
-    return true;
+    moved_.copy(at_.now.first);
   }
 
   const Data &data_;
   const Penalty &penalty_;
   Block &block_;
-  State &at_;
+  const State &at_;
   Gram &gram_;
   const WorkingSet &set_;
   Groups groups_;                        // whose sums of C have targets
@@ -357,5 +371,8 @@ class DualityGap {
   std::vector<double> rounding_;         // error bound of C by feature; 0 where it does not matter
   NormalEquations equations_;
   std::vector<double> steps_;  // of the features of the groups in each task
+  Table moved_, change_;       // projected residuals (the negative ones), and the change of the linear predictor
   Table projected_;            // gradient at the projected residuals
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

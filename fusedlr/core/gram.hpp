@@ -1,8 +1,28 @@
 // The Hessian of the loss over the working set: one weighted Gram matrix for each task, reused across iterations and
-// penalties until the weights have drifted. See parts.hpp.
+// penalties until the weights have drifted.
 //
 // Single precision halves the time to form and to use them, and its error is below that of a stale Hessian; where it
 // makes convergence slow or a line search fail, the solver goes on in double precision.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "cholesky.hpp"
+#include "data.hpp"
+#include "gram_matrices.hpp"
+#include "groups.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "state.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class Gram {
  public:
   Gram(const Data &data, const State &at, const WorkingSet &set)
@@ -158,3 +178,5 @@ class Gram {
   std::vector<int> places_;  // of their features in the working set
   bool factorised_ = false;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

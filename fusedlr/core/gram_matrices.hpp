@@ -1,4 +1,21 @@
-// One weighted Gram matrix of the working set for each task, in single or double precision (Number). See parts.hpp.
+// One weighted Gram matrix of the working set for each task, in single or double precision (Number).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "data.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "products.hpp"
+#include "state.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 template <class Number>
 class GramMatrices {
  public:
@@ -158,3 +175,5 @@ class GramMatrices {
   TableOf<Number> plain_, weighted_;  // a strip of the data by rows, and the same times the weights of a task
   Table columns_;                     // weighted columns of appended features
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,7 +1,21 @@
-// The quadratic model of the loss in Gram space. See parts.hpp.
+// The quadratic model of the loss in Gram space.
 //
 // Its state is the Hessian times the step so far. So single precision (Number) rounds only what a Newton step changes,
 // as in iterative refinement: the gradient at the next iterate is computed in double precision.
+#pragma once
+
+#include <vector>
+
+#include "data.hpp"
+#include "gram.hpp"
+#include "gram_matrices.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "state.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 template <class Number_>
 class GramModel {
  public:
@@ -77,3 +91,5 @@ class GramModel {
   TableOf<Number> moved_;       // the state, [task][feature]
   Table gradient_;                 // where they set out from, [feature][task]
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -8,7 +8,9 @@
 #include <limits>
 #include <vector>
 
-namespace fusedlr {
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 struct Edge {
   int a, b;
@@ -263,4 +265,4 @@ class CutProx {
   std::vector<int> arc_tail_, order_, place_, first_, queue_, from_;
 };
 
-}  // namespace fusedlr
+}  // namespace fusedlr::FUSEDLR_ISA

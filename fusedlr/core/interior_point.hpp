@@ -1,11 +1,31 @@
 // Primal-dual interior-point method, the fallback when proximal Newton stalls: on columns that are nearly constant
-// beside fused intercepts, say. See parts.hpp.
+// beside fused intercepts, say.
 //
 // Every absolute value c |y|, of a coefficient or of a difference along an edge, is written as c (p + q) with
 // y = p - q and p, q >= 0. With the dual variable z of y, complementarity reads p (c - z) = q (c + z) = 0. Newton steps
 // on both products = mu, with mu falling to 0, need a dozen or two systems of equations, however ill-conditioned the
 // data are. Only the coefficients' equations are solved, the rest is eliminated (Schur complement). The active set is
 // then read off: y counts as 0 where it is nearer to 0 than z is to its bound.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "cholesky.hpp"
+#include "core.hpp"
+#include "data.hpp"
+#include "graph.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "penalty.hpp"
+#include "state.hpp"
+#include "stop_check.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class InteriorPoint {
  public:
   InteriorPoint(const Data &data, const Penalty &penalty, State &at, StopCheck &stop_check)
@@ -226,3 +246,5 @@ class InteriorPoint {
   Cholesky system_;
   Table weighted_;  // one column
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

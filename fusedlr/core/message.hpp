@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-namespace fusedlr {
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 // Soft-thresholding: argmin h/2 b^2 - q b + limit |b|.
 inline double soft(double q, double limit, double h) {
@@ -95,4 +97,4 @@ struct Message {
   }
 };
 
-}  // namespace fusedlr
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,4 +1,34 @@
-// Inexact proximal Newton with line search (Lee, Sun and Saunders 2014) down to a small duality gap. See parts.hpp.
+// Inexact proximal Newton with line search (Lee, Sun and Saunders 2014) down to a small duality gap.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "block.hpp"
+#include "coordinate_descent.hpp"
+#include "core.hpp"
+#include "data.hpp"
+#include "duality_gap.hpp"
+#include "gram.hpp"
+#include "gram_model.hpp"
+#include "graph.hpp"
+#include "interior_point.hpp"
+#include "isa.hpp"
+#include "logistic.hpp"
+#include "numbers.hpp"
+#include "penalty.hpp"
+#include "row_model.hpp"
+#include "state.hpp"
+#include "stop_check.hpp"
+#include "tasks.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class ProximalNewton {
  public:
   enum End { CONVERGED, OUT_OF_STEPS, STALLED, STOPPED };
@@ -222,9 +252,9 @@ class ProximalNewton {
     for (int round = 0; round < 100 && high - low > 1e-6; round++) {
       double slope = -share * all, curvature = 0;
       for_all_labels(member, [&](double, double weight, double linear) {
-        const double small = std::exp(-std::fabs(linear + shift)), chance = 1 / (1 + small);
-        slope += weight * (linear + shift > 0 ? chance : small * chance);
-        curvature += weight * small * chance * chance;
+        const Chance chance(linear + shift);
+        slope += weight * chance.value;
+        curvature += weight * chance.slope;
       });
       (slope > 0 ? high : low) = shift;
       const double to = curvature > 0 ? shift - slope / curvature : low;
@@ -464,3 +494,5 @@ class ProximalNewton {
   std::vector<double> moves_;
   std::vector<std::pair<double, int>> violators_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,4 +1,15 @@
-// Arrays aligned for SIMD vectors. See parts.hpp.
+// Arrays aligned for SIMD vectors.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include "isa.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 inline int padded(int k) { return (k + PAD - 1) / PAD * PAD; }
 
@@ -53,15 +64,4 @@ class TableOf {
 
 using Table = TableOf<double>;
 
-// Loss at a linear predictor with its first and second derivatives, all [task][row].
-struct Derivatives {
-  Table linear, first, second;
-  double loss = 0;
-  Derivatives(std::size_t tasks, std::size_t width) : linear(tasks, width), first(tasks, width), second(tasks, width) {}
-  void swap(Derivatives &other) {
-    linear.swap(other.linear);
-    first.swap(other.first);
-    second.swap(other.second);
-    std::swap(loss, other.loss);
-  }
-};
+}  // namespace fusedlr::FUSEDLR_ISA

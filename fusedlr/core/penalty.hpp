@@ -1,4 +1,20 @@
-// Sparse fused elastic-net penalty of every row of the coefficient matrix, and the solver's iterate. See parts.hpp.
+// Sparse fused elastic-net penalty of every row of the coefficient matrix.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "block.hpp"
+#include "graph.hpp"
+#include "groups.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "tasks.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 struct Penalty {
   Block &block;
   std::vector<double> l1, l2, fusion;
@@ -96,45 +112,4 @@ struct Penalty {
   }
 };
 
-inline bool is_nonzero(const double *b, int tasks) {
-  for (int k = 0; k < tasks; k++)
-    if (b[k] != 0) return true;
-  return false;
-}
-
-// The iterate: coefficients, loss and derivatives.
-struct State {
-  Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
-  Table gradient;         // of the loss at params, [task][feature]
-  Derivatives now, next;  // now always belongs to params
-  Table change;           // of the linear predictor, from params to trial
-  explicit State(const Data &data)
-      : params(data.features, data.tasks()),
-        trial(data.features, data.tasks()),
-        gradient(data.tasks(), padded(data.features)),
-        now(data.tasks(), data.width),
-        next(data.tasks(), data.width),
-        change(data.tasks(), data.width),
-        tasks_(data.tasks()) {}
-
-  bool is_active(int a) const { return is_nonzero(params.row(a), tasks_); }
-
- private:
-  const int tasks_;
-};
-
-// Working set: the features of the quadratic model, and the position of each feature among them (or -1).
-struct WorkingSet {
-  std::vector<int> members, place;
-  explicit WorkingSet(int features) : place(features, -1) {}
-  int size() const { return static_cast<int>(members.size()); }
-  bool has(int a) const { return place[a] >= 0; }
-  void add(int a) {
-    place[a] = size();
-    members.push_back(a);
-  }
-  void clear() {
-    for (const int a : members) place[a] = -1;
-    members.clear();
-  }
-};
+}  // namespace fusedlr::FUSEDLR_ISA

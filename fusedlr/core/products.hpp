@@ -1,4 +1,13 @@
-// Register-tiled matrix products. See parts.hpp.
+// Register-tiled matrix products.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "isa.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 constexpr int TILE_ROWS = LANES == 8 ? 8 : 4;
 
@@ -25,3 +34,5 @@ inline void for_each_tile(int count, const Act &act) {
   for (; count - from >= 2; from += 2) act(std::integral_constant<int, 2>(), from);
   if (count > from) act(std::integral_constant<int, 1>(), from);
 }
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,5 +1,18 @@
 // The quadratic model of the loss without Gram matrices, for working sets with more features than rows or too many for
-// the memory: the state is the change of the linear predictor. See parts.hpp.
+// the memory: the state is the change of the linear predictor.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "data.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "state.hpp"
+#include "vectors.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class RowModel {
  public:
   using Number = double;
@@ -65,3 +78,5 @@ class RowModel {
   const WorkingSet &set_;
   std::vector<double> diagonal_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,9 +1,24 @@
-// A ridge for separated data. See parts.hpp.
+// A ridge for separated data.
 //
 // Rows with neither l1 nor l2 have no finite minimiser where the data are separated (separation_test.hpp). Then every
 // such row gets a ridge, `floor` times an upper bound on its curvature, and the answer is the minimiser with that
 // ridge, solved to the tolerance like any other. The intercept row gets one only where a whole component of tasks has
 // labels of one class: otherwise the ridge on the other rows bounds it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core.hpp"
+#include "data.hpp"
+#include "groups.hpp"
+#include "isa.hpp"
+#include "newton.hpp"
+#include "penalty.hpp"
+#include "separation_test.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class SeparationRidge {
  public:
   using Newton = ProximalNewton;
@@ -130,3 +145,5 @@ class SeparationRidge {
   Verdict verdict_ = SeparationTest::UNDECIDED;
   std::vector<char> tested_kinds_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

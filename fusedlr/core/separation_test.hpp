@@ -1,4 +1,4 @@
-// Test for separation, complete or quasi-complete, against overlap (Albert and Anderson 1984). See parts.hpp.
+// Test for separation, complete or quasi-complete, against overlap (Albert and Anderson 1984).
 //
 // Let A map the unpenalized coefficients, one number for each group of tasks that must move together, to the linear
 // predictor, and let Y hold the labels' signs. The data are separated if there is a direction d with Y A d >= 0 and
@@ -6,6 +6,23 @@
 // A'Y a = 0. Which of the two holds is decided by non-negative least squares, min |A'Y (1 + s)| over s >= 0. A residual
 // of zero gives a = 1 + s; any other residual is itself such a direction. The active-set method of Lawson and Hanson is
 // finite. Features are scaled and rows normed, so that the answer does not depend on units.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "core.hpp"
+#include "data.hpp"
+#include "groups.hpp"
+#include "isa.hpp"
+#include "numbers.hpp"
+#include "stop_check.hpp"
+#include "updatable_qr.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class SeparationTest {
  public:
   enum Verdict { UNDECIDED, OVERLAP, SEPARATED };
@@ -154,3 +171,5 @@ class SeparationTest {
   std::vector<double> multipliers_, by_;
   UpdatableQR qr_;
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,11 +1,31 @@
-// Proximal Newton for the whole problem. See parts.hpp.
+// Proximal Newton for the whole problem.
 //
-// Outer iterations (newton.hpp): proximal Newton with line search on the logistic loss (data.hpp), whose quadratic
+// Outer iterations (newton.hpp): proximal Newton with line search on the logistic loss (logistic.hpp), whose quadratic
 // model has Gram matrices as its Hessian (gram_model.hpp, gram.hpp) or, for many more features than rows, works on the
 // rows (row_model.hpp). Inner iterations: block coordinate descent on a working set of features, each block minimised
 // by an exact prox (coordinate_descent.hpp, block.hpp). Every iteration ends with a duality gap (duality_gap.hpp),
 // which alone is the stopping rule. Fallback when coordinate descent stalls: an interior-point method
 // (interior_point.hpp). Separated data get a ridge (separation_ridge.hpp), grids warm starts (warm_starts.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "block.hpp"
+#include "core.hpp"
+#include "data.hpp"
+#include "graph.hpp"
+#include "isa.hpp"
+#include "newton.hpp"
+#include "penalty.hpp"
+#include "separation_ridge.hpp"
+#include "warm_starts.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class NewtonSolver final : public Solver {
  public:
   explicit NewtonSolver(const Problem &problem)
@@ -74,7 +94,8 @@ class NewtonSolver final : public Solver {
       const double scale = data_.scale(a);
       terms.l1 += l1_factors_[a] / scale * size;
       terms.l2 += l2_factors_[a] / (scale * scale) * 0.5 * square;
-      if (a > 0 || fusion_factors_[0] > 0) terms.fusion += fusion_factors_[a] / scale * block_.total_variation(data_.tasks(), b);
+      if (a > 0 || fusion_factors_[0] > 0)
+        terms.fusion += fusion_factors_[a] / scale * block_.total_variation(data_.tasks(), b);
     }
     warm_starts_.add(point_, terms);
   }
@@ -176,4 +197,4 @@ class NewtonSolver final : public Solver {
   std::vector<double> trial_;
 };
 
-Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+}  // namespace fusedlr::FUSEDLR_ISA

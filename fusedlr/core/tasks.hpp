@@ -1,7 +1,16 @@
-// The number of tasks of a block, and scratch space for it. See parts.hpp.
+// The number of tasks of a block, and scratch space for it.
 //
 // Code is written once for any number of tasks. Where a block takes a few operations, loops over its tasks should be
 // unrolled: there the number is a type, std::integral_constant or int, and with_tasks chooses between the two.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 // Calls act with the number of tasks, as a constant if it is small.
 template <class Act>
@@ -51,3 +60,5 @@ class Scratch<std::integral_constant<int, T>, Times, Extra, Item> {
  private:
   Item items_[Times * T + Extra];
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

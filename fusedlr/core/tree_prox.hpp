@@ -6,13 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
 #include "graph.hpp"
+#include "isa.hpp"
 #include "message.hpp"
 
-namespace fusedlr {
+namespace fusedlr::FUSEDLR_ISA {
 
 // A bound that is affine in the scale s of the penalty: sum + s * room, with its value at the present s.
 struct ScaledBound {
@@ -417,4 +419,4 @@ class GraphProx {
   TreeProx trees_;
 };
 
-}  // namespace fusedlr
+}  // namespace fusedlr::FUSEDLR_ISA

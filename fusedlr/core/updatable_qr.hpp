@@ -1,4 +1,15 @@
-// QR factorisation of a least-squares problem whose columns are appended and removed. See parts.hpp.
+// QR factorisation of a least-squares problem whose columns are appended and removed.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class UpdatableQR {
  public:
   void reset(const std::vector<double> &target) {
@@ -82,3 +93,5 @@ class UpdatableQR {
   std::vector<std::vector<double>> q_, r_;      // columns of Q and of R
   std::vector<double> projections_, residual_;  // of the target: Q'target, and what is left
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

@@ -1,5 +1,11 @@
-// SIMD vectors by GCC's vector extensions, and the few functions on them that the solver needs. See parts.hpp.
-// LANES, doubles in a vector, is set by the file that includes this one.
+// SIMD vectors by GCC's vector extensions, and the few functions on them that the solver needs.
+#pragma once
+
+#include <cstring>
+
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
 
 constexpr int PAD = 8;  // arrays are padded to multiples of this many numbers
 
@@ -31,11 +37,11 @@ inline Vec broadcast(double value) { return value - Vec{}; }
 #endif
 
 inline double total(const Vec &v) {
-#if LANES == 8
+#if FUSEDLR_LANES == 8
   const Vec halves = v + PICK(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
   const Vec quarters = halves + PICK(halves, halves, 2, 3, 0, 1, 6, 7, 4, 5);
   return quarters[0] + quarters[1];
-#elif LANES == 4
+#elif FUSEDLR_LANES == 4
   const Vec halves = v + PICK(v, v, 2, 3, 0, 1);
   return halves[0] + halves[1];
 #else
@@ -45,12 +51,12 @@ inline double total(const Vec &v) {
 
 // Horizontal sums of four vectors, with a quarter of the shuffles that one after the other would take.
 inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, double *out) {
-#if LANES == 8
+#if FUSEDLR_LANES == 8
   const Vec ab = PICK(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + PICK(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
   const Vec cd = PICK(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + PICK(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
   const Vec all = PICK(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + PICK(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
   const Vec sums = all + PICK(all, all, 4, 5, 6, 7, 0, 1, 2, 3);
-#elif LANES == 4
+#elif FUSEDLR_LANES == 4
   const Vec ab = PICK(a, b, 0, 4, 2, 6) + PICK(a, b, 1, 5, 3, 7), cd = PICK(c, d, 0, 4, 2, 6) + PICK(c, d, 1, 5, 3, 7);
   const Vec sums = PICK(ab, cd, 0, 1, 4, 5) + PICK(ab, cd, 2, 3, 6, 7);
 #else
@@ -130,3 +136,5 @@ inline void add_scaled(int vectors, const Number *a, const Number *const *x, Num
   auto *to = as_vec(y);
   for (int i = 0; i < vectors; i++) to[i] += (x0[i] * a0 + x1[i] * a1) + (x2[i] * a2 + x3[i] * a3);
 }
+
+}  // namespace fusedlr::FUSEDLR_ISA

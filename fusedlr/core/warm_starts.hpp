@@ -1,4 +1,19 @@
-// Warm starts from stored solutions, whose objectives at other penalties cost a few operations each. See parts.hpp.
+// Warm starts from stored solutions, whose objectives at other penalties cost a few operations each.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "isa.hpp"
+
+namespace fusedlr::FUSEDLR_ISA {
+
 class WarmStarts {
  public:
   using Point = std::array<double, 3>;  // l1, l2, fusion
@@ -99,3 +114,5 @@ class WarmStarts {
   std::map<Point, std::size_t> index_;
   std::set<double> axes_[3];
 };
+
+}  // namespace fusedlr::FUSEDLR_ISA

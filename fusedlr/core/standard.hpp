@@ -1,4 +1,4 @@
-// Everything that must be compiled for the baseline instruction set, before a file switches to a wider one.
+// All that the core takes from the standard library, to be compiled for any CPU: see isa.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,3 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include "core.hpp"
-#include "graph.hpp"
-#include "tree_prox.hpp"
