@@ -40,6 +40,7 @@ class Data {
         spread_(features, 1.0),
         scale_(features, 1.0),
         curvature_(features, -1.0),
+        largest_(features, -1.0),
         far_(features, false) {
     copy_columns(problem);
     for (int k = 0; k < tasks(); k++)
@@ -49,6 +50,7 @@ class Data {
         weights.row(k)[i] = i < rows ? problem.weights[from] : 0.0;
         offset.row(k)[i] = i < rows ? problem.offset[from] : 0.0;
       }
+    largest_offset_ = largest_of(problem.offset, static_cast<std::size_t>(rows) * tasks());
     means_and_scales(problem.rows, problem.features, problem.tasks, problem.X, problem.weights, &mean_[1], &spread_[1]);
     for (int a = 1; a < features; a++) choose_units(a);
   }
@@ -69,7 +71,7 @@ class Data {
       for (int i = 0; i < rows; i++)
         x[i] = centred ? (x[i] * before - mean_[a]) / after : (x[i] * before + mean_[a]) / after;
       scale_[a] = after;
-      curvature_[a] = -1;
+      curvature_[a] = largest_[a] = -1;
       changed = true;
     }
     return changed;
@@ -95,6 +97,13 @@ class Data {
       for (int k = 0; k < tasks(); k++) curvature_[a] = std::max(curvature_[a], MOST_CURVATURE * sum_of_squares(a, k));
     return curvature_[a];
   }
+
+  // Largest absolute value of a column, and of all offsets.
+  double largest_value(int a) const {
+    if (largest_[a] < 0) largest_[a] = largest_of(column(a), rows);
+    return largest_[a];
+  }
+  double largest_offset() const { return largest_offset_; }
 
   // Loss and its derivatives at the linear predictor of `at`.
   double evaluate(Derivatives &at) const { return logistic_loss(signs, weights, at); }
@@ -128,6 +137,12 @@ class Data {
 
   static double power_of_two(double size) {
     return size > 0 && std::isfinite(size) ? std::exp2(std::round(std::log2(size))) : 1.0;
+  }
+
+  static double largest_of(const double *values, std::size_t count) {
+    double largest = 0;
+    for (std::size_t i = 0; i < count; i++) largest = std::max(largest, std::fabs(values[i]));
+    return largest;
   }
 
   double sum_of_squares(int a, int k) const {
@@ -230,7 +245,8 @@ class Data {
   const int tasks_;
   Table X_;
   std::vector<double> mean_, spread_, scale_;
-  mutable std::vector<double> curvature_;  // computed on first use; negative before
+  mutable std::vector<double> curvature_, largest_;  // computed on first use; negative before
+  double largest_offset_ = 0;
   std::vector<char> far_;
   bool centred_ = false;
 };

@@ -2,7 +2,10 @@
 //
 // Dual points are residuals r = -first, rescaled: with C = X'r and any s in [0, 1] that makes s C feasible, the dual
 // value is at least s (loss + <C, B>) - sum of conjugates(s C). In unpenalized rows C must vanish (sum to zero over
-// fused tasks); residuals are projected until it does.
+// fused tasks); residuals are projected until it does. Where only intercepts are unpenalized, a small sum S of C can be
+// charged instead: the residuals of the class that is in excess, times 1 - |S| / their sum, are balanced. That moves the
+// entries of C in a row by |S| times the row's largest feature value in total, and takes at most |S| (1 - log p) from
+// the dual value, p the smallest probability of a wrong label.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +42,12 @@ class DualityGap {
   // do.
   double operator()(double objective, double target, bool nearly_unpenalized, bool last) {
     const bool has_unpenalized = penalty_.has_unpenalized_features();
-    const double unprojected = this->unprojected(objective);
+    double unprojected = this->unprojected(objective), correction;
+    if (unprojected > target && unprojected - charged_ <= target) {
+      label_unpenalized_rows();
+      if (project(false, correction)) unprojected = std::min(unprojected, bound(objective, projected_, correction));
+    }
     if (unprojected <= target || !(nearly_unpenalized || penalty_.has_features_without_ridge())) return unprojected;
-    double correction;
     if (label_active_set_in_gram()) {
       if (least_gap(true) > (nearly_unpenalized ? HOPEFUL_UNPENALIZED : HOPEFUL) * target) return unprojected;
       const NormalEquations &equations = gram_.equations(groups_, ridge_);
@@ -54,7 +60,7 @@ class DualityGap {
       if (gain > enough) return unprojected;
       if (nearly_unpenalized ? refine_projection(equations, true, step, correction) : project_once(step, correction)) {
         const double found = bound(objective, projected_, correction);
-        return found <= enough ? found : unprojected;
+        return found <= target && found - charged_ <= enough ? found : unprojected;
       }
     }
     if (!has_unpenalized) return unprojected;
@@ -66,6 +72,7 @@ class DualityGap {
   // The gap at the residuals of the iterate; all of the objective where unpenalized rows make them infeasible.
   double unprojected(double objective) {
     rounding_.assign(data_.features, 0.0);
+    charged_ = 0;
     return penalty_.has_unpenalized_features() ? objective : bound(objective, at_.gradient, 0);
   }
 
@@ -111,7 +118,8 @@ class DualityGap {
 
   int tasks() const { return data_.tasks(); }
 
-  // The gap at residuals that are feasible in unpenalized rows. `correction` bounds what their projection cost.
+  // The gap at residuals that are feasible in unpenalized rows, or balanced here in the intercepts if these are the only
+  // ones. `correction` bounds what their projection cost.
   double bound(double objective, const Table &G, double correction) {
     return with_tasks(tasks(), [&](auto t) { return bound(t, objective, G, correction); });
   }
@@ -120,20 +128,25 @@ class DualityGap {
   double bound(Tasks t, double objective, const Table &G, double correction) {
     Scratch<Tasks, 1> scratch(t);
     double *c = scratch.get();
-    double slack = 0, scale = 1, inner = 0;
+    const double excess = penalty_.has_unpenalized_features() ? 0.0 : intercept_excess(G);
+    double slack = 0, gauge = 1, scale = 1, inner = 0;  // scale: gauge of the balanced residuals at most
     for (int a = 0; a < data_.features; a++) {
       for (int k = 0; k < t; k++) c[k] = -G.row(k)[a];
       if (penalty_.is_unpenalized(a)) slack += centre_row(a, c);
       const double *b = at_.params.row(a);
       for (int k = 0; k < t; k++) inner += c[k] * b[k];
-      if (penalty_.l2[a] == 0 && !forgive_rounding(a, c, slack))
-        scale = block_.gauge(t, c, penalty_.l1[a], penalty_.fusion[a], scale);
+      if (penalty_.l2[a] > 0 || forgive_rounding(a, c, slack)) continue;
+      const double moved = excess > 0 ? excess * gauge_of_move(a) : 0.0;  // gauges are subadditive
+      const double found = block_.gauge(t, c, penalty_.l1[a], penalty_.fusion[a], std::min(gauge, scale - moved));
+      gauge = std::max(gauge, found);
+      scale = std::max(scale, found + moved);
     }
-    const double s = 1 / scale;
-    double conjugates = 0;
+    const double s = 1 / scale, balance = excess > 0 ? excess * (2 + largest_predictor()) : 0.0;
+    double conjugates = 0, risen = 0;
     for (int a = 0; a < data_.features; a++)
-      if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s);
-    return objective - s * (at_.now.loss + inner - correction) + conjugates + slack;
+      if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s, s * excess * data_.largest_value(a), risen);
+    charged_ = balance + risen + (1 / gauge - s) * (at_.now.loss + inner);
+    return objective - s * (at_.now.loss + inner - correction - balance) + conjugates + risen + slack;
   }
 
   // One unknown for each group of tied tasks, but for coefficients that l1 holds at zero; with the target of its
@@ -220,17 +233,53 @@ class DualityGap {
     return cost;
   }
 
+  // How far C sums from zero over the tasks that share an intercept without penalty.
+  double intercept_excess(const Table &G) const {
+    if (!penalty_.is_unpenalized(0)) return 0;
+    Scratch<int, 1> sums(tasks());
+    std::fill(sums.get(), sums.get() + penalty_.components(0), 0.0);
+    for (int k = 0; k < tasks(); k++) sums.get()[penalty_.component(0, k)] += G.row(k)[0];
+    double excess = 0;
+    for (int j = 0; j < penalty_.components(0); j++) excess += std::fabs(sums.get()[j]);
+    return excess;
+  }
+
+  // The gauge of a move of C in row a by a total of at most the row's largest feature value. Of the intercepts, where
+  // moves sum to zero over fused tasks and every edge has to carry half of one and of its centring.
+  double gauge_of_move(int a) const {
+    return a > 0 ? data_.largest_value(a) / penalty_.l1[a] : 1 / penalty_.weakest_tie();
+  }
+
+  // Bounds -log p of labels up to log 2, and their offsets. See intercepts in bound.
+  double largest_predictor() const {
+    Vec most{};
+    for (std::size_t i = 0; i < at_.now.linear.size() / LANES; i++) {
+      const Vec z = as_vec(at_.now.linear.get())[i];
+      const Vec size = z > 0.0 ? z : -z;
+      most = size > most ? size : most;
+    }
+    double largest = 0;
+    for (int lane = 0; lane < LANES; lane++) largest = std::max(largest, most[lane]);
+    return largest + data_.largest_offset();
+  }
+
+  // Conjugate of row a; adds to `risen` by how much it may rise as C moves: the prox is nonexpansive.
   template <class Tasks>
-  double conjugate(Tasks t, int a, const Table &G, double s) {
+  double conjugate(Tasks t, int a, const Table &G, double s, double move, double &risen) {
     Scratch<Tasks, 3> scratch(t);
-    double *c = scratch.get(), *ones = c + t, *b = ones + t, sum = 0;
+    double *c = scratch.get(), *ones = c + t, *b = ones + t, sum = 0, size = 0;
     for (int k = 0; k < t; k++) {
       c[k] = -s * G.row(k)[a];
       ones[k] = 1;
     }
     block_.prox(t, ones, c, penalty_.l1[a], penalty_.fusion[a], b);
-    for (int k = 0; k < t; k++) sum += b[k] * b[k];
-    return sum / (2 * penalty_.l2[a]);
+    for (int k = 0; k < t; k++) {
+      sum += b[k] * b[k];
+      size += std::fabs(b[k]);
+    }
+    const double inverse = 0.5 / penalty_.l2[a];
+    risen += move * (2 * size + move) * inverse;
+    return sum * inverse;
   }
 
   // ---------------------------------------------------------------- projection of the residuals
@@ -369,6 +418,7 @@ class DualityGap {
   Groups groups_;                        // whose sums of C have targets
   std::vector<double> targets_, ridge_;  // by group
   std::vector<double> rounding_;         // error bound of C by feature; 0 where it does not matter
+  double charged_ = 0;                   // in the last bound, for intercepts out of balance
   NormalEquations equations_;
   std::vector<double> steps_;  // of the features of the groups in each task
   Table moved_, change_;       // projected residuals (the negative ones), and the change of the linear predictor

@@ -297,18 +297,10 @@ class ProximalNewton {
         miss = std::max(miss, std::fabs(h[k] * (to[k] - b[k])));
         longest = std::max(longest, std::fabs(to[k] - b[k]));
       }
-      if (miss * size <= enough && miss <= 1e-2 * tolerance * weakest_tie()) break;
+      if (miss * size <= enough && miss <= 1e-2 * tolerance * penalty_.weakest_tie()) break;
       for (int k = 0; k < tasks() && longest > 1; k++) to[k] = b[k] + (to[k] - b[k]) / longest;
       if (!move_intercepts(to)) break;
     }
-  }
-
-  // The smallest bound on the dual variable of an edge between intercepts.
-  double weakest_tie() const {
-    double least = std::numeric_limits<double>::infinity();
-    if (penalty_.fusion[0] > 0)
-      for (const Edge &e : block_.edges()) least = std::min(least, penalty_.fusion[0] * e.weight);
-    return least;
   }
 
   bool try_shift(const std::vector<double> &shift) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "block.hpp"
@@ -57,6 +58,14 @@ struct Penalty {
     for (int a = 1; a < features(); a++)
       if (is_unpenalized(a)) return true;
     return false;
+  }
+
+  // The smallest bound on the dual variable of an edge between intercepts.
+  double weakest_tie() const {
+    double least = std::numeric_limits<double>::infinity();
+    if (fusion[0] > 0)
+      for (const Edge &e : block.edges()) least = std::min(least, fusion[0] * e.weight);
+    return least;
   }
 
   bool has_features_without_ridge() const { return *std::min_element(l2.begin() + 1, l2.end()) == 0; }

@@ -1,26 +1,45 @@
 """Any number of random whole problems:  python -m tests.core.fuzz 10000 [first seed].
 
-Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``). The referee, which shares
-no code with the solver, judges each answer. Prints each problem on which a promise is broken, then their number.
+Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``), every sixteenth has fused
+intercepts and columns far from zero (``problems.draw_far``). The referee, which shares no code with the solver, judges
+each answer, and no gap, of a rough solve neither, may be below the distance to the best objective known. Prints each problem on which a promise is broken, then their number.
 """
 
 import sys
 
 import numpy as np
 
-from fusedlr.solver import solve_newton
-from tests.wide import Problem
-from tests.wide import objective
 from fusedlr.optimality import certify
-from tests.core.problems import draw_nasty, draw_problem
+from fusedlr.solver import solve_newton
+from tests.core.problems import draw_far, draw_nasty, draw_problem
+from tests.wide import Problem, gap_unit, objective
 
 TOL = 1e-7
 
 
 def broken_promises(seed):
     """What the solver promised and did not keep on one random problem; an empty list if all is well."""
-    kind, data, penalty, tasks = draw_nasty(seed // 4) if seed % 4 == 3 else ("usual", *draw_problem(seed))
-    return [f"{kind}: {promise}" for promise in _broken(data, penalty, tasks)]
+    kind, data, penalty, tasks = _draw(seed)
+    rough = (1e-2, 1e-3, 1e-4, 1e-5)[seed // 16 % 4]
+    promises = [*_broken(data, penalty, tasks), *understated(data, penalty, tasks, rough)]
+    return [f"{kind}: {promise}" for promise in promises]
+
+
+def _draw(seed):
+    if seed % 4 == 3:
+        return draw_nasty(seed // 4)
+    return ("far fused intercepts", *draw_far(seed // 16)) if seed % 16 == 6 else ("usual", *draw_problem(seed))
+
+
+def understated(data, penalty, tasks, rough):
+    """Gaps below what is known about the distance to the optimum."""
+    problem = Problem.build(data, tasks)
+    solutions = [solve_newton(problem, penalty, tol=tol) for tol in (rough, TOL, 1e-11)]
+    least = min(solution.objective for solution in solutions)
+    for tol, solution in zip((rough, TOL), solutions):
+        distance = (solution.objective - least) / gap_unit(data, solution.objective)
+        if solution.gap < distance - 1e-13:
+            yield f"at tol {tol:g} the gap is said to be {solution.gap:.1e} and is at least {distance:.1e}"
 
 
 def _broken(data, penalty, tasks):

@@ -6,7 +6,7 @@ from scipy.special import expit
 from tests.wide import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
-__all__ = ["draw_graph", "draw_nasty", "draw_problem"]
+__all__ = ["draw_far", "draw_graph", "draw_nasty", "draw_problem"]
 
 
 def draw_graph(rng, n_tasks):
@@ -66,6 +66,22 @@ def draw_nasty(seed):
     if kind == "many edges":
         tasks = TaskGraph([(j, k) for j in range(t) for k in range(j + 1, t) if (j + k) % 3], t)
     return kind, Data.from_arrays(_made_nasty(rng, X, kind), Y, None, np.full((n, t), offset)), penalty, tasks
+
+
+def draw_far(seed, shifts=(2.0, 7.0, 50.0, 1e3)):
+    """Data, penalty and graph of a problem with fused intercepts and columns far from zero, so far from their mean.
+
+    Intercepts then have to go a long way, and a small slope of theirs is a large distance to the optimum.
+    """
+    rng = np.random.default_rng([30, seed])
+    n, d, t = (int(rng.choice(sizes)) for sizes in ([30, 100, 300], [1, 3, 10], [1, 2, 4]))
+    centred = rng.normal(size=(n, d))
+    effects = rng.normal(size=(d, 1)) * (rng.random((d, 1)) < 0.5) * rng.choice([0.5, 2.0])
+    Y = (rng.random((n, t)) < expit(centred @ effects + rng.normal() * rng.choice([0.0, 2.0]))).astype(float)
+    X = centred + rng.choice(shifts) * rng.choice([-1.0, 1.0], size=d)
+    l1 = 10.0 ** rng.uniform(-3, 1) * (rng.random() < 0.5)
+    penalty = Penalty.from_values(l1, 10.0 ** rng.uniform(-5, 2), 10.0 ** rng.uniform(-2, 2), d)
+    return Data.from_arrays(X, Y), penalty, draw_graph(rng, t)
 
 
 def _made_nasty(rng, X, kind):
