@@ -50,7 +50,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
 
     Solver *make_solver(const Problem &) except +
     void means_and_scales(int, int, int, const double *, const double *, double *, double *) except +
-    const char *instruction_set()
+    const char *instruction_set() except +
     void block_prox(int, int, const int *, const double *, cbool, const double *, const double *, double, double,
                     double *) except +
     double block_gauge(int, int, const int *, const double *, cbool, const double *, double, double, double) except +

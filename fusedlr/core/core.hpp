@@ -53,7 +53,8 @@ class Solver {
 void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
                       double *scales);
 
-// The build of the solver that suits this CPU and this number of tasks; the caller deletes it.
+// The build of the solver that suits this CPU, or that the environment variable FUSEDLR_KERNEL names; the caller
+// deletes it. std::invalid_argument where there is no such build.
 Solver *make_solver(const Problem &problem);
 // Name of the instruction set that make_solver picks: "base", "avx2" or "avx512".
 const char *instruction_set();

@@ -24,21 +24,40 @@ Solver *make(const Problem &problem);
 namespace avx512 {
 Solver *make(const Problem &problem);
 }
-static int width() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 8;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 4 : 2;
-}
-#else
-static int width() { return 2; }
 #endif
 
-Solver *make_solver(const Problem &problem) {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
-  if (width() == 8) return avx512::make(problem);
-  if (width() == 4) return avx2::make(problem);
+// A build of the solver: the widest that the CPU has comes first.
+struct Kernel {
+  const char *name;
+  Solver *(*make)(const Problem &problem);
+  bool runs;
+};
+
+static std::vector<Kernel> kernels() {
+  std::vector<Kernel> all;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)
+  all.push_back({"avx512", avx512::make, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")});
+  all.push_back({"avx2", avx2::make, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")});
 #endif
-  return base::make(problem);
+  all.push_back({"base", base::make, true});
+  return all;
 }
+
+// The widest, or the one that the environment asks for.
+static Kernel kernel() {
+  const char *wanted = std::getenv("FUSEDLR_KERNEL");
+  std::string names;
+  for (const Kernel &kernel : kernels()) {
+    if (!kernel.runs) continue;
+    if (!wanted || !*wanted || std::strcmp(wanted, kernel.name) == 0) return kernel;
+    names += names.empty() ? kernel.name : std::string(", ") + kernel.name;
+  }
+  throw std::invalid_argument("FUSEDLR_KERNEL must name one of the builds that this CPU can run, " + names + "; found " +
+                              wanted);
+}
+
+Solver *make_solver(const Problem &problem) { return kernel().make(problem); }
+const char *instruction_set() { return kernel().name; }
 
 void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
                       double *scales) {
@@ -68,8 +87,6 @@ void means_and_scales(int rows, int features, int tasks, const double *X, const 
       [&](int a, double w, double x) { scales[a] += w * (x - means[a]) * inverse[a] * ((x - means[a]) * inverse[a]); });
   for (int a = 0; a < features; a++) scales[a] = largest[a] * std::sqrt(scales[a]);
 }
-
-const char *instruction_set() { return width() == 8 ? "avx512" : (width() == 4 ? "avx2" : "base"); }
 
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,
                 const double *q, double l1, double fusion, double *b) {
