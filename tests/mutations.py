@@ -210,7 +210,7 @@ MUTATIONS = [Mutation(*row) for row in (
      "separation_ridge_.ridge()[a] * data_.scale(a) * data_.scale(a)", "separation_ridge_.ridge()[a]",
      core("separable", "the_ridge_is_what")),
     # The compiled core: numbers.
-    ("the loss ignores weights", "core/logistic.hpp", "sum += weight[i] * (log_one_plus", "sum += (log_one_plus",
+    ("the loss ignores weights", "core/logistic.hpp", "multiply_add(weight[i], log_one_plus", "multiply_add(broadcast(1.0), log_one_plus",
      core("solver", "doubled_row")),
     ("offsets are dropped", "core/data.hpp", "i < rows ? problem.offset[from] : 0.0", "0.0",
      core("solver", "an_offset_is_added")),
@@ -228,8 +228,8 @@ MUTATIONS = [Mutation(*row) for row in (
      core("prox", "gauge_of_a_chain")),
     ("sets of tasks are not shrunk", "core/graph.hpp", "if (sum > limit) return (sum - limit) / weight;",
      "if (sum > limit) return sum / weight;", core("prox", "random_graphs")),
-    ("sweeps over rows forget their steps", "core/row_model.hpp", "sum += x[i] * (r[i] + w[i] * z[i]);",
-     "sum += x[i] * r[i];", core("solver", "gram_matrix_holds")),
+    ("sweeps over rows forget their steps", "core/row_model.hpp", "multiply_add(w[i], z[i], r[i])",
+     "r[i]", core("solver", "gram_matrix_holds")),
     # The compiled core: where sweeps stall, and many rows.
     ("the interior's forces pull one way", "core/interior_point.hpp", "rhs_[term.v] += pull;",
      "rhs_[term.v] -= pull;", core("hard", "far_means or nearly_equal")),
@@ -254,7 +254,7 @@ MUTATIONS = [Mutation(*row) for row in (
      core("hard", "tell_apart")),
     ("matrices in single precision forget their unit", "core/gram.hpp",
      "return growth_[k] * matrices<Number>().unit(k);", "return growth_[k];", core("hard", "ten_steps")),
-    ("slopes of a model do not move", "core/gram_model.hpp", "gradient_.row(c)[k] + scales_[k] * moved_.row(k)[c];",
+    ("slopes of a model do not move", "core/gram_model.hpp", "multiply_add(scales_[k], static_cast<double>(moved_.row(k)[c]), gradient_.row(c)[k]);",
      "gradient_.row(c)[k];", core("hard", "ten_steps")),
     ("equations end at their panel", "core/cholesky.hpp",
      "last_tile(int p) const { return panel_tiles_.data() + ends_[p];",

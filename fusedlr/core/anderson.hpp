@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isa.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -17,7 +18,8 @@ template <class Number>
 inline void anderson_mix(const std::vector<Number> &past, std::size_t count, const double *mix, Number *out) {
   const Number *a = &past[count], *b = a + count, *c = b + count;
   const Number by[DEPTH] = {static_cast<Number>(mix[0]), static_cast<Number>(mix[1]), static_cast<Number>(mix[2])};
-  for (std::size_t i = 0; i < count; i++) out[i] = by[0] * a[i] + by[1] * b[i] + by[2] * c[i];
+  for (std::size_t i = 0; i < count; i++) 
+    out[i] = multiply_add(by[2], c[i], multiply_add(by[0], a[i], by[1] * b[i]));
 }
 
 // Weights, summing to 1, that minimise the norm of the combined step (normal equations, slightly regularised).
@@ -41,13 +43,13 @@ inline bool anderson_weights(const std::vector<double> &past, std::size_t count,
     if (!(A[i][i] > 0)) return false;
     for (int r = i + 1; r < DEPTH; r++) {
       const double by = A[r][i] / A[i][i];
-      for (int q = i; q <= DEPTH; q++) A[r][q] -= by * A[i][q];
+      for (int q = i; q <= DEPTH; q++) A[r][q] = multiply_add(-by, A[i][q], A[r][q]);
     }
   }
   double sum = 0;
   for (int i = DEPTH - 1; i >= 0; i--) {
     mix[i] = A[i][DEPTH];
-    for (int q = i + 1; q < DEPTH; q++) mix[i] -= A[i][q] * mix[q];
+    for (int q = i + 1; q < DEPTH; q++) mix[i] = multiply_add(-A[i][q], mix[q], mix[i]);
     mix[i] /= A[i][i];
     sum += mix[i];
   }

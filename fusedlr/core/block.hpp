@@ -12,6 +12,7 @@
 #include "message.hpp"
 #include "tasks.hpp"
 #include "tree_prox.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -31,7 +32,8 @@ class Block {
   double total_variation(Tasks t, const double *b) const {
     double sum = 0;
     if (graph_.chain) {
-      for (int k = 0; k + 1 < t; k++) sum += graph_.edges[k].weight * std::fabs(b[k] - b[k + 1]);
+      for (int k = 0; k + 1 < t; k++)
+        sum = multiply_add(graph_.edges[k].weight, std::fabs(b[k] - b[k + 1]), sum);
     } else {
       for (const Edge &e : graph_.edges) sum += e.weight * std::fabs(b[e.a] - b[e.b]);
     }

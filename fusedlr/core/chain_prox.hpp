@@ -9,6 +9,7 @@
 #include "isa.hpp"
 #include "message.hpp"
 #include "tasks.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -114,7 +115,7 @@ class ChainPattern {
     bool kept = true;
     double least = 0, most = 0;
     for (int k = 0; k < t; k++) {
-      const double slope = q[k] - h[k] * value[k] - l1 * sign[k];
+      const double slope = multiply_add(-h[k], value[k], q[k]) - l1 * sign[k];
       least = std::max(least + slope - room[k], low[k]);
       most = std::min(most + slope + room[k], high[k]);
       kept &= least <= most;

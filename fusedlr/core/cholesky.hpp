@@ -101,7 +101,7 @@ class Cholesky {
     const int first = j / LANES, end = static_cast<int>(tiles_.size()) * TILE_VECTORS;
     for (int v = first; v < end; v++) {
       Vec x = pivot[v];
-      for (int p = 0; p < j; p++) x -= as_vec(panel_.row(p))[v] * by[p];
+      for (int p = 0; p < j; p++) x = multiply_add(as_vec(panel_.row(p))[v], broadcast(-by[p]), x);
       pivot[v] = x;
     }
     const double size = panel_.row(j)[j], inverse = size > threshold ? 1 / std::sqrt(size) : 0.0;
@@ -134,13 +134,13 @@ class Cholesky {
     double *x = right_.get();
     for (int j = from; j < end; j++) {
       x[j] /= row(j)[j];
-      for (int q = j + 1; q < end; q++) x[q] -= row(j)[q] * x[j];
+      for (int q = j + 1; q < end; q++) x[q] = multiply_add(-row(j)[q], x[j], x[q]);
     }
     for (const int *u = first_tile(p); u != last_tile(p); u++)
       for (int v = 0; v < TILE_VECTORS; v++) {
         Vec &to = as_vec(x + *u * TILE)[v];
         Vec sum = to;
-        for (int j = from; j < end; j++) sum -= tile(j, *u)[v] * x[j];
+        for (int j = from; j < end; j++) sum = multiply_add(tile(j, *u)[v], broadcast(-x[j]), sum);
         to = sum;
       }
   }
@@ -151,9 +151,9 @@ class Cholesky {
     for (int j = end - 1; j >= from; j--) {
       Vec sum{};
       for (const int *u = first_tile(p); u != last_tile(p); u++)
-        for (int v = 0; v < TILE_VECTORS; v++) sum += tile(j, *u)[v] * as_vec(x + *u * TILE)[v];
+        for (int v = 0; v < TILE_VECTORS; v++) sum = multiply_add(tile(j, *u)[v], as_vec(x + *u * TILE)[v], sum);
       double rest = x[j] - total(sum);
-      for (int q = j + 1; q < end; q++) rest -= row(j)[q] * x[q];
+      for (int q = j + 1; q < end; q++) rest = multiply_add(-row(j)[q], x[q], rest);
       x[j] = rest / row(j)[j];
     }
   }

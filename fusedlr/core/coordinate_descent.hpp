@@ -19,6 +19,7 @@
 #include "state.hpp"
 #include "stop_check.hpp"
 #include "tasks.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -129,7 +130,7 @@ class CoordinateDescent {
       double *step = steps + j * t;
       model_.block_gradient(t, c[j], step);
       for (int i = 0; i < j; i++)
-        for (int k = 0; k < t; k++) step[k] += model_.entry(k, c[i], c[j]) * steps[i * t + k];
+        for (int k = 0; k < t; k++) step[k] = multiply_add(model_.entry(k, c[i], c[j]), steps[i * t + k], step[k]);
       size += move_block(t, c[j], step);
     }
     if (size > 0) model_.add_four_steps(t, c, steps, model_.state());
@@ -157,7 +158,7 @@ class CoordinateDescent {
     for (int k = 0; k < t; k++) {
       const double curvature = model_.diagonal(c, k);
       h[k] = curvature + penalty_.l2[a];
-      q[k] = curvature * b[k] - step[k];
+      q[k] = multiply_add(curvature, b[k], -step[k]);
       zero &= b[k] == 0;
     }
     const double l1 = penalty_.l1[a], fusion = penalty_.fusion[a];
@@ -174,7 +175,7 @@ class CoordinateDescent {
       const double by = step[k] - b[k];
       b[k] = step[k];
       step[k] = by;
-      size += h[k] * by * by;
+      size = multiply_add(h[k] * by, by, size);
     }
     return size;
   }

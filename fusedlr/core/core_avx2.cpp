@@ -1,17 +1,23 @@
 // The same solver for CPUs with AVX2; chosen when it starts, see core_base.cpp.
 #include "standard.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
+// The same bits from every build: no optimisation decides which products and sums are rounded together (vectors.hpp).
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("O3,no-math-errno,fp-contract=off")
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows
+#include <immintrin.h>
+
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #endif
+#define FUSEDLR_FMA
 #define FUSEDLR_ISA avx2
 #define FUSEDLR_LANES 4
 #include "solver.hpp"

@@ -1,8 +1,11 @@
 // The solver for any CPU, and the choice between the builds.
 #include "standard.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno")  // whatever the build asks for, so that R and Python are bitwise identical
+// The same bits from every build: no optimisation decides which products and sums are rounded together (vectors.hpp).
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("O3,no-math-errno,fp-contract=off")
 #endif
 
 #include "block.hpp"
@@ -52,8 +55,8 @@ static Kernel kernel() {
     if (!wanted || !*wanted || std::strcmp(wanted, kernel.name) == 0) return kernel;
     names += names.empty() ? kernel.name : std::string(", ") + kernel.name;
   }
-  throw std::invalid_argument("FUSEDLR_KERNEL must name one of the builds that this CPU can run, " + names + "; found " +
-                              wanted);
+  throw std::invalid_argument("FUSEDLR_KERNEL must name one of the builds that this CPU can run, " + names +
+                              "; found " + wanted);
 }
 
 Solver *make_solver(const Problem &problem) { return kernel().make(problem); }

@@ -208,7 +208,7 @@ class Data {
     for (int i = 0; i < vectors(); i++) {
       const Vec a = x[0][i], b = x[1][i], c = x[2][i], d = x[3][i];
       for (int k = 0; k < K; k++)
-        to[k][i] += (a * coefs[k][0] + b * coefs[k][1]) + (c * coefs[k][2] + d * coefs[k][3]);
+        to[k][i] += multiply_add(a, coefs[k][0], b * coefs[k][1]) + multiply_add(c, coefs[k][2], d * coefs[k][3]);
     }
   }
 
@@ -238,7 +238,7 @@ class Data {
       const Vec product = x * y;
       sum += product > 0.0 ? product : -product;
     } else {
-      sum += x * y;
+      sum = multiply_add(x, y, sum);
     }
   }
 

@@ -3,9 +3,9 @@
 // Dual points are residuals r = -first, rescaled: with C = X'r and any s in [0, 1] that makes s C feasible, the dual
 // value is at least s (loss + <C, B>) - sum of conjugates(s C). In unpenalized rows C must vanish (sum to zero over
 // fused tasks); residuals are projected until it does. Where only intercepts are unpenalized, a small sum S of C can be
-// charged instead: the residuals of the class that is in excess, times 1 - |S| / their sum, are balanced. That moves the
-// entries of C in a row by |S| times the row's largest feature value in total, and takes at most |S| (1 - log p) from
-// the dual value, p the smallest probability of a wrong label.
+// charged instead: the residuals of the class that is in excess, times 1 - |S| / their sum, are balanced. That moves
+// the entries of C in a row by |S| times the row's largest feature value in total, and takes at most |S| (1 - log p)
+// from the dual value, p the smallest probability of a wrong label.
 #pragma once
 
 #include <algorithm>
@@ -118,8 +118,8 @@ class DualityGap {
 
   int tasks() const { return data_.tasks(); }
 
-  // The gap at residuals that are feasible in unpenalized rows, or balanced here in the intercepts if these are the only
-  // ones. `correction` bounds what their projection cost.
+  // The gap at residuals that are feasible in unpenalized rows, or balanced here in the intercepts if these are the
+  // only ones. `correction` bounds what their projection cost.
   double bound(double objective, const Table &G, double correction) {
     return with_tasks(tasks(), [&](auto t) { return bound(t, objective, G, correction); });
   }
@@ -134,7 +134,7 @@ class DualityGap {
       for (int k = 0; k < t; k++) c[k] = -G.row(k)[a];
       if (penalty_.is_unpenalized(a)) slack += centre_row(a, c);
       const double *b = at_.params.row(a);
-      for (int k = 0; k < t; k++) inner += c[k] * b[k];
+      for (int k = 0; k < t; k++) inner = multiply_add(c[k], b[k], inner);
       if (penalty_.l2[a] > 0 || forgive_rounding(a, c, slack)) continue;
       const double moved = excess > 0 ? excess * gauge_of_move(a) : 0.0;  // gauges are subadditive
       const double found = block_.gauge(t, c, penalty_.l1[a], penalty_.fusion[a], std::min(gauge, scale - moved));
@@ -274,7 +274,7 @@ class DualityGap {
     }
     block_.prox(t, ones, c, penalty_.l1[a], penalty_.fusion[a], b);
     for (int k = 0; k < t; k++) {
-      sum += b[k] * b[k];
+      sum = multiply_add(b[k], b[k], sum);
       size += std::fabs(b[k]);
     }
     const double inverse = 0.5 / penalty_.l2[a];
@@ -375,7 +375,7 @@ class DualityGap {
   double curvature_between(int k, int a, int b) const {
     const Vec *x = as_vec(data_.column(a)), *y = as_vec(data_.column(b)), *w = as_vec(at_.now.second.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * y[i] * w[i];
+    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * y[i], w[i], sum);
     return total(sum);
   }
 
@@ -391,7 +391,7 @@ class DualityGap {
       const Vec *change = as_vec(change_.row(k));
       const double growth = by_gram ? gram_.equations_growth(k) : 1.0;
       Vec *to = as_vec(moved_.row(k));
-      for (int i = 0; i < data_.vectors(); i++) to[i] += growth * weight[i] * change[i];
+      for (int i = 0; i < data_.vectors(); i++) to[i] = multiply_add(growth * weight[i], change[i], to[i]);
     }
     reshape_projected();
     data_.gradient(moved_, projected_);

@@ -66,7 +66,7 @@ class Gram {
       const double task_sum = total(sum_now) + 1e-300;
       const double growth = growth_[k] = task_sum / (total(sum_then) + 1e-300);
       for (int i = 0; i < data_.vectors(); i++) {
-        const Vec difference = now[i] - then[i] * growth;
+        const Vec difference = multiply_add(-then[i], broadcast(growth), now[i]);
         by += difference > 0.0 ? difference : -difference;
       }
       moved += total(by);

@@ -148,7 +148,7 @@ class GramMatrices {
     for (int v = 1; v < count; v++)
       for (int j = 0; j < C; j++) {
         const Vec xj = x[j][v];
-        for (int i = 0; i < R; i++) sums[i][j] += w[i][v] * xj;
+        for (int i = 0; i < R; i++) sums[i][j] = multiply_add(w[i][v], xj, sums[i][j]);
       }
     for (int i = 0; i < R; i++) {
       double found[C];

@@ -46,7 +46,8 @@ class GramModel {
 
   template <class Tasks>
   void block_gradient(Tasks t, int c, double *out) const {
-    for (int k = 0; k < t; k++) out[k] = gradient_.row(c)[k] + scales_[k] * moved_.row(k)[c];
+    for (int k = 0; k < t; k++) 
+      out[k] = multiply_add(scales_[k], static_cast<double>(moved_.row(k)[c]), gradient_.row(c)[k]);
   }
 
   // Adds the Hessian times a step of block c to the state.

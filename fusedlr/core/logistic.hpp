@@ -46,7 +46,7 @@ inline double logistic_loss(const Table &signs, const Table &weights, Derivative
     const Vec share = small * inverse;
     first[i] = -weight[i] * sign[i] * (right ? share : inverse);
     second[i] = weight[i] * share * inverse;
-    sum += weight[i] * (log_one_plus(small) + (right ? Vec{} : size));
+    sum = multiply_add(weight[i], log_one_plus(small) + (right ? Vec{} : size), sum);
   }
   at.loss = total(sum);
   return at.loss;

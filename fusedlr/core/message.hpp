@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "isa.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -51,12 +52,12 @@ struct Message {
     s = left_slope;
     c = left_level;
     while (first < last) {
-      if (s * first->x + c >= target) return std::min(first->x, std::max(before, (target - c) / s));
+      if (multiply_add(s, first->x, c) >= target) return std::min(first->x, std::max(before, (target - c) / s));
       before = first->x;
       s += first->slope;
       c += first->level;
       first++;
-      if (s * before + c >= target) return before;
+      if (multiply_add(s, before, c) >= target) return before;
     }
     s = right_slope;
     c = right_level;
@@ -74,12 +75,12 @@ struct Message {
   double clip_above(double nu) {
     double s = right_slope, c = right_level, after = std::numeric_limits<double>::infinity();
     bool inside = false;
-    while (last > first + 1 && !inside && s * last[-1].x + c > nu) {
+    while (last > first + 1 && !inside && multiply_add(s, last[-1].x, c) > nu) {
       last--;
       after = last->x;
       s -= last->slope;
       c -= last->level;
-      inside = s * after + c <= nu;
+      inside = multiply_add(s, after, c) <= nu;
     }
     const double here = inside ? after : std::min(after, std::max(last[-1].x, (nu - c) / s));
     if (here <= first->x) {

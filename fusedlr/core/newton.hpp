@@ -289,7 +289,7 @@ class ProximalNewton {
           second += as_vec(state.now.second.row(k))[i];
         }
         h[k] = total(second) + damping();
-        q[k] = h[k] * b[k] - total(first);
+        q[k] = multiply_add(h[k], b[k], -total(first));
         size = std::max(size, std::fabs(b[k]));
       }
       block_.prox(tasks(), h, q, 0.0, penalty_.fusion[0], to);
@@ -415,14 +415,15 @@ class ProximalNewton {
     double slope = 0;
     for (const int a : set_.members) {
       const double *b = state.params.row(a), *to = state.trial.row(a);
-      for (int k = 0; k < tasks(); k++) slope += (to[k] - b[k]) * state.gradient.row(k)[a];
+      for (int k = 0; k < tasks(); k++) slope = multiply_add(to[k] - b[k], state.gradient.row(k)[a], slope);
     }
     // A model that rounding left indefinite may predict a rise; none is allowed.
     const double expected = std::min(0.0, slope + after - before);
     double step = 1;
     for (int halvings = 0; halvings < 30; halvings++, step *= 0.5) {
       for (std::size_t i = 0; i < state.change.size() / LANES; i++)
-        as_vec(state.next.linear.get())[i] = as_vec(state.now.linear.get())[i] + as_vec(state.change.get())[i] * step;
+        as_vec(state.next.linear.get())[i] =
+            multiply_add(as_vec(state.change.get())[i], broadcast(step), as_vec(state.now.linear.get())[i]);
       const double value = data_.evaluate(state.next) + (step == 1 ? after : penalty_between(step));
       if (value <= objective + 0.01 * step * expected + 1e-13 * objective) {
         accept(step);

@@ -13,6 +13,7 @@
 #include "isa.hpp"
 #include "numbers.hpp"
 #include "tasks.hpp"
+#include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -30,9 +31,10 @@ struct Penalty {
     double size = 0, square = 0;
     for (int k = 0; k < t; k++) {
       size += std::fabs(b[k]);
-      square += b[k] * b[k];
+      square = multiply_add(b[k], b[k], square);
     }
-    return l1[a] * size + 0.5 * l2[a] * square + (fusion[a] > 0 ? fusion[a] * block.total_variation(t, b) : 0.0);
+    const double tied = fusion[a] > 0 ? fusion[a] * block.total_variation(t, b) : 0.0;
+    return multiply_add(l1[a], size, 0.5 * l2[a] * square) + tied;
   }
   double value(int a, const double *b) const { return value(block.tasks(), a, b); }
 

@@ -21,8 +21,10 @@ inline void multiply_tile(const Number *left, const Number *right, std::size_t s
   for (int i = 0; i < count; i++, left += stride, right += stride) {
     Numbers x[V];
     for (int v = 0; v < V; v++) x[v] = reinterpret_cast<const Numbers *>(right)[v];
-    for (int r = 0; r < TILE_ROWS; r++)
-      for (int v = 0; v < V; v++) sums[r][v] += x[v] * left[r];
+    for (int r = 0; r < TILE_ROWS; r++) {
+      const Numbers by = broadcast(left[r]);
+      for (int v = 0; v < V; v++) sums[r][v] = multiply_add(x[v], by, sums[r][v]);
+    }
   }
 }
 

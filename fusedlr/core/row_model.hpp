@@ -30,7 +30,7 @@ class RowModel {
       for (int k = 0; k < data_.tasks(); k++) {
         const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k));
         Vec sum{};
-        for (int i = 0; i < data_.vectors(); i++) sum += x[i] * x[i] * w[i];
+        for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * x[i], w[i], sum);
         diagonal_[next++] = total(sum) + damping;
       }
   }
@@ -52,7 +52,8 @@ class RowModel {
   double loss(const Table &change) const {
     const Vec *by = as_vec(change.get()), *first = as_vec(at_.now.first.get()), *second = as_vec(at_.now.second.get());
     Vec value{};
-    for (std::size_t i = 0; i < change.size() / LANES; i++) value += by[i] * (first[i] + 0.5 * second[i] * by[i]);
+    for (std::size_t i = 0; i < change.size() / LANES; i++) 
+      value = multiply_add(by[i], multiply_add(0.5 * second[i], by[i], first[i]), value);
     return total(value);
   }
 
@@ -60,7 +61,7 @@ class RowModel {
     const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k)),
               *z = as_vec(change.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * w[i] * z[i];
+    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * w[i], z[i], sum);
     return total(sum);
   }
 
@@ -69,7 +70,7 @@ class RowModel {
     const Vec *x = as_vec(data_.column(set_.members[c])), *r = as_vec(at_.now.first.row(k)),
               *w = as_vec(at_.now.second.row(k)), *z = as_vec(at_.change.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum += x[i] * (r[i] + w[i] * z[i]);
+    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i], multiply_add(w[i], z[i], r[i]), sum);
     return total(sum);
   }
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstring>
+#ifdef FUSEDLR_FMA
+#include <immintrin.h>
+#endif
 
 #include "isa.hpp"
 
@@ -29,6 +32,25 @@ struct VectorOf<float> {
 };
 
 inline Vec broadcast(double value) { return value - Vec{}; }
+inline Singles broadcast(float value) { return value - Singles{}; }
+
+// a * b + c, rounded once where the instruction set can do that. The compiler makes no such operations of its own
+// (fp-contract=off in core_*.cpp): which ones it makes depends on how far it optimises, and so would the last bits.
+#ifdef FUSEDLR_FMA
+#if FUSEDLR_LANES == 8
+inline Vec multiply_add(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
+inline Singles multiply_add(Singles a, Singles b, Singles c) { return _mm512_fmadd_ps(a, b, c); }
+#else
+inline Vec multiply_add(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
+inline Singles multiply_add(Singles a, Singles b, Singles c) { return _mm256_fmadd_ps(a, b, c); }
+#endif
+inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#else
+template <class Number>
+inline Number multiply_add(Number a, Number b, Number c) {
+  return a * b + c;
+}
+#endif
 
 #if defined(__clang__)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -71,23 +93,24 @@ inline void totals(const Vec &a, const Vec &b, const Vec &c, const Vec &d, doubl
 inline Vec exp_negative(Vec x) {
   x = x < -708.0 ? broadcast(-708.0) : x;
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
-  const Vec shifted = x * 1.4426950408889634 + magic;
+  const Vec shifted = multiply_add(x, broadcast(1.4426950408889634), broadcast(magic));
   const Vec whole = shifted - magic;
-  const Vec r = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
+  const Vec high = multiply_add(-whole, broadcast(0.693147180369123816490), x);
+  const Vec r = multiply_add(-whole, broadcast(1.90821492927058770002e-10), high);
   Vec p = broadcast(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
+  p = multiply_add(p, r, broadcast(1.0 / 479001600.0));
+  p = multiply_add(p, r, broadcast(1.0 / 39916800.0));
+  p = multiply_add(p, r, broadcast(1.0 / 3628800.0));
+  p = multiply_add(p, r, broadcast(1.0 / 362880.0));
+  p = multiply_add(p, r, broadcast(1.0 / 40320.0));
+  p = multiply_add(p, r, broadcast(1.0 / 5040.0));
+  p = multiply_add(p, r, broadcast(1.0 / 720.0));
+  p = multiply_add(p, r, broadcast(1.0 / 120.0));
+  p = multiply_add(p, r, broadcast(1.0 / 24.0));
+  p = multiply_add(p, r, broadcast(1.0 / 6.0));
+  p = multiply_add(p, r, broadcast(0.5));
+  p = multiply_add(p, r, broadcast(1.0));
+  p = multiply_add(p, r, broadcast(1.0));
   Bits exponent;
   std::memcpy(&exponent, &shifted, sizeof exponent);
   exponent = (exponent << 52) + (1023LL << 52);
@@ -102,17 +125,17 @@ inline Vec log_one_plus(Vec e) {
   const Vec s = (upper ? e - 1.0 : e) / (upper ? e + 3.0 : e + 2.0);
   const Vec u = s * s;
   Vec p = broadcast(1.0 / 21.0);
-  p = p * u + 1.0 / 19.0;
-  p = p * u + 1.0 / 17.0;
-  p = p * u + 1.0 / 15.0;
-  p = p * u + 1.0 / 13.0;
-  p = p * u + 1.0 / 11.0;
-  p = p * u + 1.0 / 9.0;
-  p = p * u + 1.0 / 7.0;
-  p = p * u + 1.0 / 5.0;
-  p = p * u + 1.0 / 3.0;
-  p = p * u + 1.0;
-  return (upper ? broadcast(0.69314718055994529) : Vec{}) + 2.0 * s * p;
+  p = multiply_add(p, u, broadcast(1.0 / 19.0));
+  p = multiply_add(p, u, broadcast(1.0 / 17.0));
+  p = multiply_add(p, u, broadcast(1.0 / 15.0));
+  p = multiply_add(p, u, broadcast(1.0 / 13.0));
+  p = multiply_add(p, u, broadcast(1.0 / 11.0));
+  p = multiply_add(p, u, broadcast(1.0 / 9.0));
+  p = multiply_add(p, u, broadcast(1.0 / 7.0));
+  p = multiply_add(p, u, broadcast(1.0 / 5.0));
+  p = multiply_add(p, u, broadcast(1.0 / 3.0));
+  p = multiply_add(p, u, broadcast(1.0));
+  return multiply_add(2.0 * s, p, upper ? broadcast(0.69314718055994529) : Vec{});
 }
 
 inline const Vec *as_vec(const double *p) { return reinterpret_cast<const Vec *>(p); }
@@ -125,16 +148,18 @@ template <class Number>
 inline void add_scaled(int vectors, Number a, const Number *x, Number *y) {
   const auto *from = as_vec(x);
   auto *to = as_vec(y);
-  for (int i = 0; i < vectors; i++) to[i] += from[i] * a;
+  const auto by = broadcast(a);
+  for (int i = 0; i < vectors; i++) to[i] = multiply_add(from[i], by, to[i]);
 }
 
 // y += a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3]
 template <class Number>
 inline void add_scaled(int vectors, const Number *a, const Number *const *x, Number *y) {
-  const Number a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+  const auto a0 = broadcast(a[0]), a1 = broadcast(a[1]), a2 = broadcast(a[2]), a3 = broadcast(a[3]);
   const auto *x0 = as_vec(x[0]), *x1 = as_vec(x[1]), *x2 = as_vec(x[2]), *x3 = as_vec(x[3]);
   auto *to = as_vec(y);
-  for (int i = 0; i < vectors; i++) to[i] += (x0[i] * a0 + x1[i] * a1) + (x2[i] * a2 + x3[i] * a3);
+  for (int i = 0; i < vectors; i++)
+    to[i] += multiply_add(x0[i], a0, x1[i] * a1) + multiply_add(x2[i], a2, x3[i] * a3);
 }
 
 }  // namespace fusedlr::FUSEDLR_ISA

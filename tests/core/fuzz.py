@@ -2,7 +2,8 @@
 
 Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``), every sixteenth has fused
 intercepts and columns far from zero (``problems.draw_far``). The referee, which shares no code with the solver, judges
-each answer, and no gap, of a rough solve neither, may be below the distance to the best objective known. Prints each problem on which a promise is broken, then their number.
+each answer, and no gap, of a rough solve neither, may be below the distance to the best objective known. Prints each
+problem on which a promise is broken, then their number.
 """
 
 import sys
