@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fusedlr.core import NewtonSolver, cpu, solve_newton
-from fusedlr.objective import Data, Penalty
-from fusedlr.problem import Problem
+from fusedlr.core import cpu
+from fusedlr.solver import NewtonSolver, solve_newton
+from tests.wide import Data, Penalty, Problem
 from fusedlr.tasks import TaskGraph
 from tests.core.problems import draw_problem
 
