@@ -125,6 +125,16 @@ def test_at_most_five_tasks_stand_abreast():
     assert row(text, "const", 1) == ["=", "1.0000", "=", "1.0000", "2.0000", "=", "2.0000", "="]
 
 
+def test_the_largest_are_those_of_standardized_features():
+    """In grams a coefficient is a thousandth of what it is in kilograms, and no less important."""
+    X = pd.DataFrame(np.random.default_rng(3).normal(size=(80, 2)), columns=["grams", "metres"])
+    Y = (X @ [[1.5, 1.5], [0.5, 0.5]] + np.random.default_rng(4).normal(size=(80, 2)) > 0).astype(int)
+    result = FusedLogit(Y, X.assign(grams=1000 * X["grams"])).fit(l1=1.0, fusion=1.0)
+    assert abs(result.coefs.loc["grams"]).max() < abs(result.coefs.loc["metres"]).max()
+    text = str(result.summary(max_rows=1))
+    assert row(text, "grams") and "metres" not in text
+
+
 def test_long_lists_show_the_largest_and_say_so():
     params = np.zeros((101, 2))
     params[1:61] = np.linspace(-6, 6, 60)[:, None]
