@@ -51,7 +51,7 @@ MUTATIONS = [Mutation(*row) for row in (
      "self.sign[old][order], np.ones(len(order)))", same("with_rows or rows-cv")),
     ("rows drop offsets", "problem.py", "Design(self.X[rows], None if self.offset is None else self.offset[rows])",
      "Design(self.X[rows])", same("offset")),
-    ("labels of weight 0 stay", "inputs/numbers.py", ".some(given > 0)", "", same("weight_0")),
+    ("labels of weight 0 stay", "inputs/numbers.py", ".some(given > 0)", "", ("tests/test_problem.py",)),
     ("positives ignore weights", "fit.py", "labels.sums(labels.weight * labels.yes)", "labels.sums(labels.yes)", SAME),
     ("cross-validation scores ignore weights", "tuning/cross_validation.py",
      "return held.weight.sum(), [score(params, problem.design, held) for score in metrics]",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fusedlr.objective import gradient, loss_derivatives
+from fusedlr import FusedLogit
 from fusedlr.problem import Design, Groups, Labels, Problem
 from fusedlr.tasks import TaskGraph
 from tests import wide
@@ -206,3 +207,12 @@ def test_a_reweighted_problem_has_the_gradient_of_rows_taken_as_often():
 def test_a_graph_of_other_tasks_is_refused(n_tasks):
     with pytest.raises(ValueError, match=f"TaskGraph of {n_tasks} tasks, but endog has 3 columns"):
         Problem.wide(*arrays(15, 0.0)[:2], TaskGraph.chain(n_tasks))
+
+
+def test_a_weight_of_zero_leaves_the_label_out_wherever_labels_are_counted():
+    rng = np.random.default_rng(3)
+    X, Y, weights = rng.normal(size=(30, 2)), rng.integers(0, 2, (30, 2)), np.ones((30, 2))
+    weights[:4], weights[5, 0] = 0.0, 0.0
+    model = FusedLogit(Y, X, weights=weights)
+    assert model.nobs == 26 and model.problem.labels.size == 51
+    assert model.endog.isna().to_numpy().tolist() == (weights == 0).tolist()
