@@ -75,13 +75,18 @@ class NewtonSolver:
     Parameters
     ----------
     problem : Problem
+
+    Attributes
+    ----------
+    ridge : ndarray, shape (1 + d,)
+        The ridge that the separable rule added to each row in the last solve, at most; 0 where none.
     """
 
     def __init__(self, problem: Problem) -> None:
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (problem.design.X, *_tables(problem))]
         self.core = Core(*arrays, *_edges(problem.tasks), problem.tasks.is_chain)
-        factors = problem.factors
-        self.core.set_factors(*(np.ascontiguousarray(a) for a in (factors.l1, factors.l2, factors.fusion)))
+        self.factors = _by_row(problem.factors)
+        self.ridge = np.zeros(1 + problem.n_features)
 
     def solve(self, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
               floor: float = FLOOR) -> Solution:
@@ -99,17 +104,10 @@ class NewtonSolver:
         floor : float
             Constant of the separable rule; see ``core``.
         """
-        if start is not None:
-            self.core.start(np.ascontiguousarray(start, dtype=float))
-        self.core.penalise(*(np.ascontiguousarray(row) for row in (penalty.l1, penalty.l2, penalty.fusion)))
-        report = self.core.solve(tol, max_iter, floor)
-        return Solution(self.core.params(), report["objective"], report["gap"], report["status"],
-                        report["iterations"])
-
-    @property
-    def ridge(self) -> np.ndarray:
-        """The ridge that the separable rule added to each row in the last solve, shape (1 + d,); 0 where none."""
-        return self.core.ridge()
+        params, reports, self.ridge = self.core.solve_path(_by_row(penalty), np.ones((1, 3)), tol, max_iter, floor,
+                                                           start)
+        objective, gap, status, iterations = reports[0, :4].tolist()
+        return Solution(params[0], objective, gap, STATUS_WORDS[int(status)], int(iterations))
 
     def solve_points(self, points: np.ndarray, tol: float = 1e-6, max_iter: int = 200,
                      callback: Callable[[int], object] | None = None,
@@ -129,10 +127,8 @@ class NewtonSolver:
         reports : ndarray, shape (g, 6)
             Objective, relative gap, position of the status in ``core.STATUS``, iterations, nonzeros, df.
         """
-        params = np.zeros((len(points), self.core.rows, self.core.tasks))
-        reports = np.zeros((len(points), 6))
         points = np.ascontiguousarray(points, dtype=float)
-        self.core.solve_points(points, params, reports, tol, max_iter, floor, callback)
+        params, reports, self.ridge = self.core.solve_path(self.factors, points, tol, max_iter, floor, None, callback)
         return params, reports
 
 
@@ -225,6 +221,11 @@ def _tables(problem):
     offset = 0.0 if problem.design.offset is None else problem.design.offset
     return (labels.table(labels.sign, n, empty=1.0), labels.table(labels.weight, n, empty=0.0),
             np.broadcast_to(offset, (n, labels.n_tasks)))
+
+
+def _by_row(penalty):
+    """l1, l2 and fusion of every row of params, shape (3, 1 + d)."""
+    return np.array([penalty.l1, penalty.l2, penalty.fusion], dtype=float)
 
 
 def _edges(tasks):

@@ -1,6 +1,5 @@
 // R's thin face of the core: arrays in, arrays out, and Ctrl-C. R leaves a function by a jump that runs no destructor,
 // so results are allocated before the first C++ object, and errors are raised after the last one is gone.
-#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -50,47 +49,17 @@ void write_report(const fusedlr::Report &report, double *out) {
   out[5] = report.groups;
 }
 
-// One point: penalties row by row, from `start` unless it is null.
-void solve_one(fusedlr::Solver &solver, int rows, const double *point, const double *factors, const double *start,
-               const fusedlr::Settings &settings, double *params, double *report) {
-  std::vector<double> l1(rows), l2(rows), fusion(rows);
-  for (int a = 0; a < rows; a++) {
-    l1[a] = point[0] * factors[a];
-    l2[a] = point[1] * factors[rows + a];
-    fusion[a] = point[2] * factors[2 * rows + a];
-  }
-  if (start) solver.start(start);
-  solver.penalise(l1.data(), l2.data(), fusion.data());
-  write_report(solver.solve(settings), report);
-  solver.params(params);
-}
-
-// Many points, each from the best solution so far.
-void solve_many(fusedlr::Solver &solver, int rows, int tasks, int points, const double *point, const double *factors,
-                const fusedlr::Settings &settings, double *params, double *reports) {
-  const std::size_t size = static_cast<std::size_t>(rows) * tasks;
-  solver.set_factors(factors, factors + rows, factors + 2 * rows);
-  for (int i = 0; i < points; i++, point += 3, reports += 6) {
-    solver.penalise_by(point[0], point[1], point[2]);
-    solver.start_from_best(params, settings.floor);
-    const fusedlr::Report report = solver.solve(settings);
-    solver.params(params + size * i);
-    solver.remember();
-    write_report(report, reports);
-    if (report.status == fusedlr::INTERRUPTED) return;
-  }
-}
-
 void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Settings &settings, double *params,
            double *reports) {
   const fusedlr::Problem problem = read_problem(parts);
   const std::unique_ptr<fusedlr::Solver> solver(fusedlr::make_solver(problem));
-  const int rows = 1 + problem.features;
-  if (Rf_ncols(points) == 1)
-    solve_one(*solver, rows, REAL(points), REAL(factors), start == R_NilValue ? nullptr : REAL(start), settings, params,
-              reports);
-  else
-    solve_many(*solver, rows, problem.tasks, Rf_ncols(points), REAL(points), REAL(factors), settings, params, reports);
+  const int rows = 1 + problem.features, count = Rf_ncols(points);
+  const fusedlr::Factors by{REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows};
+  std::vector<fusedlr::Report> found(count);
+  std::vector<double> ridge(rows);
+  solver->solve_path(by, count, REAL(points), start == R_NilValue ? nullptr : REAL(start), settings, params,
+                     found.data(), ridge.data());
+  for (int i = 0; i < count; i++) write_report(found[i], reports + 6 * i);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 """Cython binding of the C++ core: checked arrays in, arrays out, and Ctrl-C."""
 
 from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
 import numpy as np
 
@@ -31,22 +32,21 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
         int max_iterations
         double floor
         cbool (*stop)() noexcept
+        cbool (*done)(void *, int) noexcept
+        void *context
+
+    cdef struct Factors:
+        const double *l1
+        const double *l2
+        const double *fusion
 
     cdef struct Report:
         double objective, gap
         int status, iterations, nonzeros, groups
 
     cdef cppclass Solver:
-        void penalise(const double *, const double *, const double *)
-        void set_factors(const double *, const double *, const double *)
-        void penalise_by(double, double, double)
-        void start(const double *)
-        void start_from_best(const double *, double)
-        void remember()
-        void forget()
-        Report solve(const Settings &) except +
-        void params(double *)
-        void ridge(double *)
+        void solve_path(const Factors &, int, const double *, const double *, const Settings &, double *, Report *,
+                        double *) except +
 
     Solver *make_solver(const Problem &) except +
     void means_and_scales(int, int, int, const double *, const double *, double *, double *) except +
@@ -69,6 +69,28 @@ cdef cbool signal_came() noexcept nogil:
 
 cdef cbool unwanted() noexcept:
     return cancelled()
+
+
+class Progress:
+    """What is to be told after every point, and what went wrong when it was."""
+
+    def __init__(self, callback):
+        self.callback, self.error = callback, None
+
+    def tell(self, points):
+        try:
+            self.callback(points)
+        except BaseException as error:  # it is raised when the core has returned
+            self.error = error
+        return self.error is None
+
+
+cdef cbool point_done(void *context, int points) noexcept nogil:
+    """The core's callback after each point of a path."""
+    cdef cbool more
+    with gil:
+        more = (<object>context).tell(points)
+    return more
 
 
 cdef int raise_pending() except -1:
@@ -144,76 +166,66 @@ cdef class Core:
     def __dealloc__(self):
         del self.solver
 
-    def penalise(self, const double[::1] l1, const double[::1] l2, const double[::1] fusion):
-        for name, array in (("l1", l1), ("l2", l2), ("fusion", fusion)):
-            check(name, array, (self.rows,), 0)
-        self.solver.penalise(&l1[0], &l2[0], &fusion[0])
+    def solve_path(self, const double[:, ::1] factors, const double[:, ::1] points, double tolerance,
+                   int max_iterations, double floor, start=None, callback=None):
+        """Minimise at each point (l1, l2, fusion) in the order given, each from the best solution before it.
 
-    def set_factors(self, const double[::1] l1, const double[::1] l2, const double[::1] fusion):
-        for name, array in (("factors of l1", l1), ("factors of l2", l2), ("factors of fusion", fusion)):
-            check(name, array, (self.rows,), 0)
-        self.solver.set_factors(&l1[0], &l2[0], &fusion[0])
+        Parameters
+        ----------
+        factors : ndarray, shape (3, 1 + d)
+            What l1, l2 and fusion of a point are multiplied by in each row.
+        points : ndarray, shape (g, 3)
+        start : ndarray, shape (1 + d, t), optional
+            Where the first point starts; the last solution if not given.
+        callback : callable, optional
+            Called with the number of points done, after each.
 
-    def start(self, const double[:, ::1] params):
-        check("start", params, (self.rows, self.tasks))
-        self.solver.start(&params[0, 0])
-
-    def ridge(self):
-        """The ridge added to each row in the last solve because the data are separated, shape (1 + d,)."""
-        cdef double[::1] out = np.empty(self.rows)
-        self.solver.ridge(&out[0])
-        return np.asarray(out)
-
-    def params(self):
-        cdef double[:, ::1] out = np.empty((self.rows, self.tasks))
-        self.solver.params(&out[0, 0])
-        return np.asarray(out)
-
-    def solve(self, double tolerance, int max_iterations, double floor):
-        """Minimise at the present penalties from the present start; the report as a dict."""
-        cdef Report report
-        report = self.run(tolerance, max_iterations, floor)
-        return {"objective": report.objective, "gap": report.gap, "status": STATUS[report.status],
-                "iterations": report.iterations, "nonzeros": report.nonzeros, "df": report.groups}
-
-    cdef Report run(self, double tolerance, int max_iterations, double floor) except *:
+        Returns
+        -------
+        params : ndarray, shape (g, 1 + d, t)
+        reports : ndarray, shape (g, 6)
+            Objective, relative gap, position of the status in STATUS, iterations, nonzeros, df.
+        ridge : ndarray, shape (1 + d,)
+            What separated data had added to the l2 of each row, at most.
+        """
         cdef Settings settings
-        cdef Report report
+        cdef Factors rows
+        cdef vector[Report] reports
+        cdef int i, count = points.shape[0]
+        cdef const double[:, ::1] first
+        cdef double[:, :, ::1] params = np.zeros((count, self.rows, self.tasks))
+        cdef double[::1] ridge = np.zeros(self.rows)
+        cdef const double *start_at = NULL
+        check("factors", factors, (3, self.rows), 0)
+        check("points", points, (count, 3), 0)
         check_settings(tolerance, max_iterations, floor)
+        if start is not None:
+            first = np.ascontiguousarray(start, dtype=float)
+            check("start", first, (self.rows, self.tasks))
+            start_at = &first[0, 0]
+        progress = Progress(callback)
         settings.tolerance, settings.max_iterations, settings.floor = tolerance, max_iterations, floor
         settings.stop = signal_came
-        with nogil:
-            report = self.solver.solve(settings)
-        if report.status == 3:
-            raise_pending()
-        return report
-
-    def solve_points(self, const double[:, ::1] points, double[:, :, ::1] out, double[:, ::1] reports,
-                     double tolerance, int max_iterations, double floor, callback=None):
-        """Minimise at each (l1, l2, fusion), warm-started from the solutions so far.
-
-        ``out`` (points, rows, tasks) takes the solutions, ``reports`` (points, 6) objective, gap, position of the
-        status in STATUS, iterations, nonzeros and df. ``callback(done)`` is called after every point.
-        """
-        cdef Py_ssize_t i
-        cdef Report report
-        check("points", points, (points.shape[0], 3), 0)
-        if (out.shape[0], out.shape[1], out.shape[2]) != (points.shape[0], self.rows, self.tasks):
-            raise ValueError("params must have one (rows, tasks) table for each point")
-        if (reports.shape[0], reports.shape[1]) != (points.shape[0], 6):
-            raise ValueError("reports must have shape (points, 6)")
-        self.solver.forget()
-        for i in range(points.shape[0]):
-            self.solver.penalise_by(points[i, 0], points[i, 1], points[i, 2])
-            self.solver.start_from_best(&out[0, 0, 0], floor)
-            report = self.run(tolerance, max_iterations, floor)
-            self.solver.params(&out[i, 0, 0])
-            self.solver.remember()
-            reports[i, 0], reports[i, 1], reports[i, 2] = report.objective, report.gap, report.status
-            reports[i, 3], reports[i, 4], reports[i, 5] = report.iterations, report.nonzeros, report.groups
-            if callback is not None:
-                callback(i + 1)
-        self.solver.forget()
+        settings.done = NULL
+        if callback is not None:
+            settings.done = point_done
+        settings.context = <void *>progress
+        rows.l1, rows.l2, rows.fusion = &factors[0, 0], &factors[1, 0], &factors[2, 0]
+        reports.resize(count)
+        if count:
+            with nogil:
+                self.solver.solve_path(rows, count, &points[0, 0], start_at, settings, &params[0, 0, 0],
+                                       reports.data(), &ridge[0])
+        for i in range(count):
+            if reports[i].status == 3:
+                raise_pending()
+        if progress.error is not None:
+            raise progress.error
+        table = np.empty((count, 6))
+        for i in range(count):
+            table[i] = (reports[i].objective, reports[i].gap, reports[i].status, reports[i].iterations,
+                        reports[i].nonzeros, reports[i].groups)
+        return np.asarray(params), table, np.asarray(ridge)
 
 
 def scales(const double[:, ::1] X, const double[:, ::1] weights):

@@ -13,11 +13,19 @@ struct Problem {
   bool chain;                  // the edges are (0,1), (1,2), ... in this order
 };
 
+// Factors of each row of the coefficient matrix (1 + features numbers, intercept first): a point's l1, l2 and fusion
+// times these are the penalties of the rows.
+struct Factors {
+  const double *l1, *l2, *fusion;
+};
+
 struct Settings {
   double tolerance;    // relative duality gap to reach
   int max_iterations;  // Newton steps
   double floor;        // ridge on unpenalized rows of separated data, as a fraction of their largest curvature
   bool (*stop)();      // polled some 20 times a second, unless null; true interrupts the solve
+  bool (*done)(void *context, int points);  // called after each point, unless null; false ends the path
+  void *context;
 };
 
 enum Status { OPTIMAL = 0, SEPARATED = 1, NOT_CONVERGED = 2, INTERRUPTED = 3 };
@@ -27,25 +35,17 @@ struct Report {
   int status, iterations, nonzeros, groups;
 };
 
+// The data of one problem, ready to be solved at any penalties. It keeps the last solution and its Gram matrices, so
+// that the next path starts close by if its penalties are.
 class Solver {
  public:
   virtual ~Solver() = default;
-  // Penalties of each row of the coefficient matrix (1 + features numbers, intercept first).
-  virtual void penalise(const double *l1, const double *l2, const double *fusion) = 0;
-  // Factors that turn one l1, l2 and fusion into rows; used by penalise_by and the warm starts below.
-  virtual void set_factors(const double *l1, const double *l2, const double *fusion) = 0;
-  virtual void penalise_by(double l1, double l2, double fusion) = 0;
-  virtual void start(const double *params) = 0;
-  // Warm start at the penalties of penalise_by: the stored solution of least objective, or an extrapolation of stored
-  // solutions of a grid where that is better. `floor` is that of the settings of the solve to come.
-  virtual void start_from_best(const double *solutions, double floor) = 0;
-  // Store the solution just found for warm starts, as the next row of the caller's array of solutions.
-  virtual void remember() = 0;
-  virtual void forget() = 0;
-  virtual Report solve(const Settings &settings) = 0;
-  virtual void params(double *out) const = 0;
-  // The ridge added to each row in the last solve because data are separated (1 + features numbers, mostly 0).
-  virtual void ridge(double *out) const = 0;
+  // Minimises the objective at each point (l1, l2, fusion), in the order given. The first starts from `start`, or the
+  // last solution if that is null; every other one from the best of the solutions before it, or an extrapolation of
+  // them on a grid. Writes (1 + features) x tasks coefficients and a report for each point, and the largest ridge that
+  // separated data had added to each row. After an interrupt the last report written says so.
+  virtual void solve_path(const Factors &factors, int points, const double *point, const double *start,
+                          const Settings &settings, double *params, Report *reports, double *ridge) = 0;
 };
 
 // Weighted mean and standard deviation of every column over the rows that count: a row weighs as much as the largest

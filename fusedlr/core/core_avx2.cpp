@@ -24,7 +24,7 @@
 
 namespace fusedlr::avx2 {
 Solver *make(const Problem &problem);
-Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+Solver *make(const Problem &problem) { return new PathSolver(problem); }
 }  // namespace fusedlr::avx2
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -24,7 +24,7 @@
 
 namespace fusedlr::avx512 {
 Solver *make(const Problem &problem);
-Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+Solver *make(const Problem &problem) { return new PathSolver(problem); }
 }  // namespace fusedlr::avx512
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -17,7 +17,7 @@
 namespace fusedlr {
 
 namespace base {
-static Solver *make(const Problem &problem) { return new NewtonSolver(problem); }
+static Solver *make(const Problem &problem) { return new PathSolver(problem); }
 }  // namespace base
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)  // GCC does not align the stack for them on Windows

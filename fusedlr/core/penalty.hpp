@@ -123,4 +123,19 @@ struct Penalty {
   }
 };
 
+// Adds a ridge to a penalty's l2 for as long as it lives.
+class AddedRidge {
+ public:
+  AddedRidge(Penalty &penalty, const std::vector<double> &ridge) : penalty_(penalty), requested_(penalty.l2) {
+    for (int a = 0; a < penalty.features(); a++) penalty.l2[a] += ridge[a];
+  }
+  AddedRidge(const AddedRidge &) = delete;
+  AddedRidge &operator=(const AddedRidge &) = delete;
+  ~AddedRidge() { penalty_.l2 = requested_; }
+
+ private:
+  Penalty &penalty_;
+  const std::vector<double> requested_;
+};
+
 }  // namespace fusedlr::FUSEDLR_ISA

@@ -39,21 +39,22 @@ class SeparationRidge {
     newton_.nearly_unpenalized = penalty_.has_unpenalized_features();
     newton_.has_ridge = false;
     if (!one_class && !newton_.nearly_unpenalized) return newton_.minimise(settings);
-    const std::vector<double> requested = penalty_.l2, floor = ridge_floor(settings.floor, one_class);
-    const Verdict found = one_class ? SeparationTest::SEPARATED : verdict(requested, floor, settings);
+    const std::vector<double> floor = ridge_floor(settings.floor, one_class);
+    const Verdict found = one_class ? SeparationTest::SEPARATED : verdict(floor, settings);
     if (found == SeparationTest::UNDECIDED) return Newton::STOPPED;
     if (found == SeparationTest::OVERLAP) return newton_.minimise(settings);
     status = SEPARATED;
     ridge_ = floor;
-    return solve_with_ridge(requested, settings);
+    return solve_with_ridge(settings);
   }
 
   const std::vector<double> &ridge() const { return ridge_; }
 
-  // Adds the ridge that a solve with unpenalized features would begin with; the caller takes it away again.
-  void assume_ridge(double floor) {
-    if (verdict_ != SeparationTest::OVERLAP || row_kinds() != tested_kinds_)
-      set_ridge(std::vector<double>(penalty_.l2), ridge_floor(floor, false));
+  // The ridge that a solve at the present penalties would begin with.
+  std::vector<double> likely(double floor) const {
+    const bool overlap = verdict_ == SeparationTest::OVERLAP && row_kinds() == tested_kinds_;
+    return overlap || !penalty_.has_unpenalized_features() ? std::vector<double>(data_.features, 0.0)
+                                                           : ridge_floor(floor, false);
   }
 
  private:
@@ -63,11 +64,9 @@ class SeparationRidge {
 
   // Objective and gap are reported at the requested penalties, for which 0 is the only dual point at hand: the gap is
   // all of the objective.
-  Newton::End solve_with_ridge(const std::vector<double> &requested, const Settings &settings) {
-    set_ridge(requested, ridge_);
+  Newton::End solve_with_ridge(const Settings &settings) {
     newton_.has_ridge = true;
-    const auto end = newton_.minimise(settings);
-    penalty_.l2 = requested;
+    const Newton::End end = minimise_with(ridge_, settings);
     newton_.objective = newton_.value();
     newton_.gap = newton_.objective / newton_.scale();
     return end;
@@ -96,8 +95,9 @@ class SeparationRidge {
     return floor;
   }
 
-  void set_ridge(const std::vector<double> &requested, const std::vector<double> &floor) {
-    for (int a = 0; a < data_.features; a++) penalty_.l2[a] = requested[a] + floor[a];
+  Newton::End minimise_with(const std::vector<double> &ridge, const Settings &settings) {
+    const AddedRidge added(penalty_, ridge);
+    return newton_.minimise(settings);
   }
 
   // Which rows are unpenalized and which are fused: what the verdict on separation depends on.
@@ -119,14 +119,12 @@ class SeparationRidge {
 
   // A rough fit with the ridge comes first: under overlap its residuals mostly prove it, and either way it is a good
   // warm start. The test itself does not depend on it.
-  Verdict verdict(const std::vector<double> &requested, const std::vector<double> &floor, const Settings &settings) {
+  Verdict verdict(const std::vector<double> &floor, const Settings &settings) {
     const std::vector<char> kinds = row_kinds();
     if (verdict_ != SeparationTest::UNDECIDED && kinds == tested_kinds_) return verdict_;
-    set_ridge(requested, floor);
     Settings rough = settings;
     rough.tolerance = std::max(settings.tolerance, ROUGH);
-    const auto end = newton_.minimise(rough);
-    penalty_.l2 = requested;
+    const Newton::End end = minimise_with(floor, rough);
     tested_kinds_ = kinds;
     if (end == Newton::STOPPED)
       verdict_ = SeparationTest::UNDECIDED;

@@ -1,4 +1,4 @@
-// Proximal Newton for the whole problem.
+// Paths of solutions by proximal Newton.
 //
 // Outer iterations (newton.hpp): proximal Newton with line search on the logistic loss (logistic.hpp), whose quadratic
 // model has Gram matrices as its Hessian (gram_model.hpp, gram.hpp) or, for many more features than rows, works on the
@@ -26,63 +26,72 @@
 
 namespace fusedlr::FUSEDLR_ISA {
 
-class NewtonSolver final : public Solver {
+class PathSolver final : public Solver {
  public:
-  explicit NewtonSolver(const Problem &problem)
+  explicit PathSolver(const Problem &problem)
       : block_(problem.tasks, problem.edges, problem.ends, problem.edge_weights, problem.chain),
         data_(problem),
         penalty_(block_, data_.features),
         newton_(data_, penalty_),
-        separation_ridge_(data_, penalty_, newton_),
-        l1_factors_(data_.features, 1.0),
-        l2_factors_(data_.features, 1.0),
-        fusion_factors_(data_.features, 1.0) {
-    l1_factors_[0] = l2_factors_[0] = 0;
-  }
+        separation_ridge_(data_, penalty_, newton_) {}
 
-  void penalise(const double *l1, const double *l2, const double *fusion) override {
-    update_centring(fusion[0]);
-    for (int a = 0; a < data_.features; a++) {
-      penalty_.l1[a] = l1[a] / data_.scale(a);
-      penalty_.l2[a] = l2[a] / (data_.scale(a) * data_.scale(a));
-      penalty_.fusion[a] = fusion[a] / data_.scale(a);
+  void solve_path(const Factors &factors, int points, const double *point, const double *start,
+                  const Settings &settings, double *params, Report *reports, double *ridge) override {
+    factors_ = factors;
+    warm_starts_.clear();
+    std::fill(ridge, ridge + data_.features, 0.0);
+    if (start) newton_.start(start);
+    for (int i = 0; i < points; i++, point += 3) {
+      penalise({point[0], point[1], point[2]});
+      if (i > 0) start_from_best(params, settings.floor);
+      reports[i] = solve(settings);
+      data_.to_external(newton_.state.params, params + i * newton_.state.params.size());
+      for (int a = 0; a < data_.features; a++)
+        ridge[a] = std::max(ridge[a], separation_ridge_.ridge()[a] * data_.scale(a) * data_.scale(a));
+      if (reports[i].status == INTERRUPTED || (settings.done && !settings.done(settings.context, i + 1))) return;
+      remember();
     }
   }
 
-  void set_factors(const double *l1, const double *l2, const double *fusion) override {
-    l1_factors_.assign(l1, l1 + data_.features);
-    l2_factors_.assign(l2, l2 + data_.features);
-    fusion_factors_.assign(fusion, fusion + data_.features);
-  }
+ private:
+  static constexpr int MOST_TRIALS = 5;  // of an extrapolation, each twice as far
 
-  void penalise_by(double l1, double l2, double fusion) override {
-    point_ = {l1, l2, fusion};
-    update_centring(fusion * fusion_factors_[0]);
+  void penalise(const WarmStarts::Point &point) {
+    point_ = point;
+    update_centring();
     for (int a = 0; a < data_.features; a++) {
-      penalty_.l1[a] = l1 * (l1_factors_[a] / data_.scale(a));
-      penalty_.l2[a] = l2 * (l2_factors_[a] / (data_.scale(a) * data_.scale(a)));
-      penalty_.fusion[a] = fusion * (fusion_factors_[a] / data_.scale(a));
+      const double scale = data_.scale(a);
+      penalty_.l1[a] = point[0] * (factors_.l1[a] / scale);
+      penalty_.l2[a] = point[1] * (factors_.l2[a] / (scale * scale));
+      penalty_.fusion[a] = point[2] * (factors_.fusion[a] / scale);
     }
   }
 
-  void start(const double *params) override { newton_.start(params); }
+  Report solve(const Settings &settings) {
+    newton_.begin(settings);
+    Status status;
+    const auto end = separation_ridge_.solve(settings, status);
+    if (end == ProximalNewton::OUT_OF_STEPS) status = NOT_CONVERGED;
+    if (end == ProximalNewton::STOPPED) status = INTERRUPTED;
+    Report report{newton_.objective, newton_.gap, status, newton_.iterations, 0, 0};
+    for (int a = 0; a < data_.features; a++) count_groups(a, report);
+    return report;
+  }
 
   // From the stored solution of least objective, or an extrapolation from neighbours on a grid if that is better.
-  void start_from_best(const double *solutions, double floor) override {
-    if (warm_starts_.empty()) return;
+  void start_from_best(const double *solutions, double floor) {
     const std::size_t best = warm_starts_.best(point_), count = newton_.state.params.size();
     std::vector<WarmStarts::Extrapolation> guesses = warm_starts_.from_neighbours(point_, best);
     for (const WarmStarts::Extrapolation &guess : warm_starts_.along_path(point_)) guesses.push_back(guess);
     const bool unpenalized = penalty_.has_unpenalized_features();
-    const std::vector<double> requested = penalty_.l2;
-    if (unpenalized) separation_ridge_.assume_ridge(floor);
-    start(solutions + best * count);
+    const AddedRidge assumed(penalty_, separation_ridge_.likely(floor));
+    newton_.start(solutions + best * count);
     double least = newton_.value();
     for (const WarmStarts::Extrapolation &guess : guesses) try_extrapolation(solutions, guess, unpenalized, least);
-    penalty_.l2 = requested;
   }
 
-  void remember() override {
+  // Stores the solution just found for warm starts, as the next of the caller's array of solutions.
+  void remember() {
     WarmStarts::Terms terms{newton_.state.now.loss, 0, 0, 0};
     for (int a = 0; a < data_.features; a++) {
       const double *b = newton_.state.params.row(a);
@@ -92,36 +101,13 @@ class NewtonSolver final : public Solver {
         square += b[k] * b[k];
       }
       const double scale = data_.scale(a);
-      terms.l1 += l1_factors_[a] / scale * size;
-      terms.l2 += l2_factors_[a] / (scale * scale) * 0.5 * square;
-      if (a > 0 || fusion_factors_[0] > 0)
-        terms.fusion += fusion_factors_[a] / scale * block_.total_variation(data_.tasks(), b);
+      terms.l1 += factors_.l1[a] / scale * size;
+      terms.l2 += factors_.l2[a] / (scale * scale) * 0.5 * square;
+      if (a > 0 || factors_.fusion[0] > 0)
+        terms.fusion += factors_.fusion[a] / scale * block_.total_variation(data_.tasks(), b);
     }
     warm_starts_.add(point_, terms);
   }
-
-  void forget() override { warm_starts_.clear(); }
-
-  void params(double *out) const override { data_.to_external(newton_.state.params, out); }
-
-  void ridge(double *out) const override {
-    for (int a = 0; a < data_.features; a++) out[a] = separation_ridge_.ridge()[a] * data_.scale(a) * data_.scale(a);
-  }
-
-  Report solve(const Settings &settings) override {
-    using Newton = ProximalNewton;
-    newton_.begin(settings);
-    Status status;
-    const auto end = separation_ridge_.solve(settings, status);
-    if (end == Newton::OUT_OF_STEPS) status = NOT_CONVERGED;
-    if (end == Newton::STOPPED) status = INTERRUPTED;
-    Report report{newton_.objective, newton_.gap, status, newton_.iterations, 0, 0};
-    for (int a = 0; a < data_.features; a++) count_groups(a, report);
-    return report;
-  }
-
- private:
-  static constexpr int MOST_TRIALS = 5;  // of an extrapolation, each twice as far
 
   // Tries an extrapolated start and keeps it if its objective is the least so far; with unpenalized rows and an
   // open-ended one, doubles its factor while that helps.
@@ -171,10 +157,10 @@ class NewtonSolver final : public Solver {
   }
 
   // Centres columns far from zero where intercepts are not fused.
-  void update_centring(double intercept_fusion) {
+  void update_centring() {
     std::vector<double> params(newton_.state.params.size());
     data_.to_external(newton_.state.params, params.data());
-    const bool fused = intercept_fusion > 0 && !block_.edges().empty();
+    const bool fused = point_[2] * factors_.fusion[0] > 0 && !block_.edges().empty();
     if (data_.centre(!fused)) newton_.change_units(params.data());
   }
 
@@ -191,7 +177,7 @@ class NewtonSolver final : public Solver {
   Penalty penalty_;
   ProximalNewton newton_;
   SeparationRidge separation_ridge_;
-  std::vector<double> l1_factors_, l2_factors_, fusion_factors_;
+  Factors factors_{};
   WarmStarts::Point point_{0, 0, 0};
   WarmStarts warm_starts_;
   std::vector<double> trial_;

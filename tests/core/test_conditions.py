@@ -184,16 +184,35 @@ def test_arrays_of_other_shapes_or_values_are_refused(position, value, words):
         Core(*given)
 
 
-@pytest.mark.parametrize("name, given, words", [
-    ("start", [np.zeros((1, 1))], "start.*shape"), ("start", [np.full((4, 2), np.nan)], "start must be finite"),
-    ("penalise", [np.zeros(3), np.zeros(4), np.zeros(4)], "l1.*shape"),
-    ("penalise", [np.zeros(4), np.full(4, -1.0), np.zeros(4)], "l2 must not be below 0"),
-    ("set_factors", [np.zeros(4), np.zeros(5), np.zeros(5)], "factors of l2.*shape"),
-    ("solve", [0.0, 10, 1e-5], "tol must be positive"), ("solve", [np.nan, 10, 1e-5], "tol must be positive"),
-    ("solve", [1e-6, -1, 1e-5], "max_iter must not be negative"), ("solve", [1e-6, 1, 0.0], "floor must be positive"),
-    ("solve_points", [np.zeros((2, 2)), np.zeros((2, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5], "points.*shape"),
-    ("solve_points", [np.zeros((2, 3)), np.zeros((1, 4, 2)), np.zeros((2, 6)), 1e-6, 10, 1e-5], "one .* each point"),
-    ("solve_points", [np.zeros((2, 3)), np.zeros((2, 4, 2)), np.zeros((2, 5)), 1e-6, 10, 1e-5], "reports.*shape")])
-def test_calls_that_would_read_past_an_array_are_refused(name, given, words):
+@pytest.mark.parametrize("changed, words", [
+    ({"start": np.zeros((1, 1))}, "start.*shape"), ({"start": np.full((4, 2), np.nan)}, "start must be finite"),
+    ({"factors": np.zeros((3, 3))}, "factors.*shape"),
+    ({"factors": np.full((3, 4), -1.0)}, "factors must not be below 0"),
+    ({"points": np.zeros((2, 2))}, "points.*shape"), ({"points": np.full((2, 3), np.inf)}, "points must be finite"),
+    ({"tolerance": 0.0}, "tol must be positive"), ({"tolerance": np.nan}, "tol must be positive"),
+    ({"max_iterations": -1}, "max_iter must not be negative"), ({"floor": 0.0}, "floor must be positive")])
+def test_calls_that_would_read_past_an_array_are_refused(changed, words):
+    given = {"factors": np.ones((3, 4)), "points": np.ones((2, 3)),
+             "tolerance": 1e-6, "max_iterations": 10, "floor": 1e-5}
     with pytest.raises(ValueError, match=words):
-        getattr(Core(*arrays()), name)(*given)
+        Core(*arrays()).solve_path(**given | changed)
+
+
+def test_what_a_callback_raises_ends_the_path():
+    told = []
+
+    def tell(points):
+        told.append(points)
+        if points == 2:
+            raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        Core(*arrays()).solve_path(np.ones((3, 4)), np.ones((5, 3)), 1e-6, 10, 1e-5, None, tell)
+    assert told == [1, 2]
+
+
+def test_a_point_alone_has_the_status_that_it_has_at_the_head_of_a_path():
+    one = Core(*arrays()).solve_path(np.ones((3, 4)), np.ones((1, 3)), 1e-6, 10, 1e-5)
+    path = Core(*arrays()).solve_path(np.ones((3, 4)), np.array([[1.0, 1, 1], [0.5, 1, 1]]), 1e-6, 10, 1e-5)
+    for first, second in zip(one[:2], path[:2]):
+        np.testing.assert_array_equal(first[0], second[0])
