@@ -52,7 +52,7 @@ def result(name: str, value: Any, needed: Iterable[str], what: str) -> Any:
 
 
 def listed(name: str, values: Any) -> list:
-    """Values in an order of their own, as a list: neither a set, which has none, nor a lone value."""
+    """An ordered collection as a list; a set, which has no order, and a scalar are refused."""
     kinds = (list, tuple, range, pd.Index, pd.Series, pd.api.extensions.ExtensionArray)
     if not isinstance(values, kinds) and not (isinstance(values, np.ndarray) and values.ndim == 1):
         raise TypeError(f"{name} must be a list, found {shown(values)}")
@@ -62,7 +62,7 @@ def listed(name: str, values: Any) -> list:
 
 
 def rows(name: str, values: Any, n_rows: int) -> np.ndarray:
-    """Positions of rows, shape (k,): from whole numbers, or from True and False with one entry for each row."""
+    """Row positions, shape (k,), from integers or from a boolean mask of length ``n_rows``."""
     found = np.zeros(0, dtype=int) if isinstance(values, list) and not values else array(name, values)
     if found.ndim == 1 and np.asarray(values).dtype == bool:
         if len(found) != n_rows:
@@ -96,14 +96,14 @@ def whole(name: str, value: Any, least: int, most: int | None = None, way_out: s
 
 
 def rng(value: Any) -> Any:
-    """Where randomness comes from: a whole number, a SeedSequence, a Generator, or None for fresh numbers."""
+    """Source of randomness: an integer seed, a SeedSequence, a Generator, or None for fresh entropy."""
     if value is None or isinstance(value, (np.random.Generator, np.random.SeedSequence)):
         return value
-    return whole("rng", value, 0, way_out="a numpy Generator or SeedSequence is another answer, None draws anew")
+    return whole("rng", value, 0, way_out="or a numpy Generator or SeedSequence, or None for fresh entropy")
 
 
 def number(name: str, value: Any, way_out: str = "") -> float:
-    """A finite number that is not negative."""
+    """A finite, non-negative number."""
     value = _real(name, value, way_out)
     if not np.isfinite(value) or value < 0:
         raise ValueError(f"{name} must be finite and not negative, found {value:g}{way_out and '; ' + way_out}")
@@ -141,7 +141,7 @@ def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
 
 
 def vector(name: str, values: Any, size: int | None = None) -> np.ndarray:
-    """A list of at least one finite number that is not negative; a lone number is a list of one."""
+    """Finite, non-negative numbers, at least one; a scalar counts as a list of one."""
     listed = np.array([_real(name, values, "")]) if isinstance(values, Real) else array(name, values)
     if listed.ndim != 1 or listed.size == 0 or (size is not None and listed.size != size):
         wanted = "at least one number" if size is None else f"{size} numbers"
@@ -152,7 +152,7 @@ def vector(name: str, values: Any, size: int | None = None) -> np.ndarray:
 
 
 def finite(name: str, values: np.ndarray, columns: Sequence | None = None) -> np.ndarray:
-    """The same array, which must hold neither NaN nor infinity; columns are named in the refusal."""
+    """The same array; NaN and infinity are refused, with the names of their columns."""
     good = np.isfinite(values)
     if good.all():
         return values
@@ -266,7 +266,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_index(index: pd.Index | None, other: pd.Index | None, argument: str, reference: str = "endog") -> None:
-    """Refuse rows of two pandas objects that do not carry the same labels in the same order."""
+    """Refuse two pandas objects whose indexes differ in labels or order."""
     if index is None or other is None or index.equals(other):
         return
     if len(index) == len(other) and index.isin(other).all():
@@ -279,14 +279,14 @@ def check_index(index: pd.Index | None, other: pd.Index | None, argument: str, r
 
 
 def refuse_duplicates(argument: str, names: list) -> None:
-    """Refuse a name that comes twice."""
+    """Refuse duplicate names."""
     repeated = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise ValueError(f"{argument} must not repeat a name, found {repeated[:4]} more than once; rename or drop")
 
 
 def by_name(argument: str, values: pd.Series | Mapping, names: list) -> dict:
-    """Values by the name of a feature, all of them known."""
+    """Values by feature name; unknown names are refused."""
     given = dict(values)
     if len(given) != len(values):
         raise ValueError(f"{argument} must not repeat a name")

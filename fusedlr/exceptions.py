@@ -10,7 +10,7 @@ class ConvergenceWarning(FusedLogitWarning):
 
 
 class SeparationWarning(FusedLogitWarning):
-    """The data are separated: without penalty no finite minimiser exists."""
+    """Complete or quasi-complete separation (Albert, Anderson 1984): no finite minimiser exists without penalty."""
 
 
 class GridEdgeWarning(FusedLogitWarning):
@@ -18,12 +18,12 @@ class GridEdgeWarning(FusedLogitWarning):
 
 
 class CollinearWarning(FusedLogitWarning):
-    """Features that cannot be told apart, or that do not vary."""
+    """Features that are constant, or affine copies of each other."""
 
 
 class OneClassWarning(FusedLogitWarning):
-    """Every observed label of a task is the same."""
+    """All observed labels of a task are the same."""
 
 
 class CrossingWarning(FusedLogitWarning):
-    """Fitted probabilities to be above a level rise with the level in some rows, and were put in order."""
+    """Fitted P(> level) rises with the level in some rows, and was put in order."""

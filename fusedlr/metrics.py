@@ -1,4 +1,4 @@
-"""Scores of many fits on rows that they did not see, and the choice among the fits."""
+"""Held-out scores of many fits, and the choice among the fits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .problem import Design, Labels
 __all__ = ["METRICS", "PENALTIES", "Metric", "auc", "choose", "error", "logloss", "one_standard_error"]
 
 PENALTIES = ("l1", "l2", "fusion")
-EQUAL = 1e-9  # of a score: what differs by less is the same
+EQUAL = 1e-9  # scores that differ by less, relatively, are tied
 
 # Cells held at once, rows by points: 64 MB of floats.
 _CELLS = 8_000_000
@@ -24,7 +24,7 @@ Score: TypeAlias = np.ndarray | pd.Series | Callable[[np.ndarray], np.ndarray]
 
 
 def error(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
-    """Share of wrong labels, for each of many fits of the same tasks.
+    """Misclassification rate, for each of many fits of the same tasks.
 
     A linear predictor above 0 predicts yes, any other no.
 
@@ -66,7 +66,7 @@ def auc(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Metric:
-    """A way to score fits on rows that they did not see.
+    """A score of fits on held-out rows.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Metric:
         Like :func:`error`.
     larger_is_better : bool
     tie_breaker : str
-        Name of the metric that tells points apart which are equal in this one.
+        Name of the metric that breaks ties of this one.
     words : str
         What it is, for figures and summaries.
     """
@@ -85,7 +85,7 @@ class Metric:
     words: str
 
     def cost(self, scores: Any) -> np.ndarray:
-        """The scores, turned round where larger is better, so that the lowest is best."""
+        """The scores, negated where larger is better, so that the lowest is best."""
         return -np.asarray(scores, dtype=float) if self.larger_is_better else np.asarray(scores, dtype=float)
 
 
@@ -99,11 +99,10 @@ METRICS = {
 def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> int:
     """Position of the best point of a grid.
 
-    The lowest cost wins. Points that are equal in it are told apart by the tie-breaker,
-    and points equal in both by their penalties: the larger l1, then the larger l2, then
-    the larger fusion, so that of two equally good fits the more penalized one is taken.
-    Equal means to nine digits: two points may have one and the same fit, whose scores
-    differ by what the solver left open.
+    The lowest cost wins. Ties are broken by the tie-breaker, then by the penalties: the
+    larger l1, then the larger l2, then the larger fusion, so that of two equally good
+    fits the more penalized one is taken. Scores are tied if they agree to nine digits:
+    two points may have the same fit, up to the tolerance of the solver.
 
     Parameters
     ----------
@@ -124,12 +123,12 @@ def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> in
 
 
 def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS["logloss"]) -> int:
-    """Position of the most penalized point whose mean is within one standard error of the best point's.
+    """Position that the one-standard-error rule chooses.
 
-    More penalized means never less: only points whose l1, l2 and fusion are each at least
-    those of the best point come into question. Among them the one with the fewest
-    distinct values (``df``, in the fit on all rows) is taken; of those with the same
-    number, the larger l1, then the larger l2, then the larger fusion.
+    Candidates have a mean within one standard error of the best, and l1, l2 and fusion
+    each at least those of the best point. The one with the fewest distinct values
+    (``df``, in the fit on all rows) is taken; ties go to the larger l1, then the larger
+    l2, then the larger fusion.
 
     Parameters
     ----------
@@ -160,7 +159,7 @@ def _lowest(score, positions):
 
 
 def _mean(kernel, params, design, labels):
-    """Weighted mean over all labels of what a kernel makes of linear predictors and signs, shape (g,)."""
+    """Weighted mean over all labels of a function of linear predictors and signs, shape (g,)."""
     total = labels.weight.sum()
     if total == 0:
         return np.full(len(params), np.nan)
@@ -171,7 +170,7 @@ def _mean(kernel, params, design, labels):
 
 
 def _predictors(params: np.ndarray, design: Design, labels: Labels) -> Iterator[tuple[slice, slice, np.ndarray]]:
-    """Some of the points, the labels of one task, and linear predictors of these by those, until all have come."""
+    """Linear predictors in chunks: a slice of points, the labels of one task, and an array (labels, points)."""
     shift = design.shift(labels)
     for k, part in enumerate(labels.parts):
         X = design.X if part.stop - part.start == design.n_rows else design.X[labels.row[part]]
@@ -182,7 +181,7 @@ def _predictors(params: np.ndarray, design: Design, labels: Labels) -> Iterator[
 
 
 def _auc(linear, yes, counts):
-    """Share of pairs in the right order, of one task with both labels."""
+    """Share of concordant pairs of one task with both labels."""
     place = np.unique(linear, return_inverse=True)[1]
     positives, negatives = np.bincount(place, counts * yes), np.bincount(place, counts * ~yes)
     below = np.cumsum(negatives) - negatives / 2

@@ -26,18 +26,18 @@ __all__ = ["gap_unit", "gradient", "information", "loglike", "loss", "loss_deriv
 # ---- the logistic loss ----------------------------------------------------------------------------------------------
 
 def pointwise_loss(margin: np.ndarray) -> np.ndarray:
-    """log(1 + exp(-margin)) of margins of any size and shape; the margin is sign times linear predictor."""
+    """Logistic loss log(1 + exp(-margin)), without overflow; the margin is sign times linear predictor."""
     return np.logaddexp(0.0, -margin)
 
 
 def sigmoid(linear: np.ndarray) -> np.ndarray:
-    """Probability of yes at linear predictors of any size and shape, 1 / (1 + exp(-linear))."""
+    """Logistic function 1 / (1 + exp(-linear)), the probability of yes, without overflow."""
     small = np.exp(-np.abs(linear))
     return np.where(linear < 0, small, 1.0) / (1.0 + small)
 
 
 def pointwise_curvature(linear: np.ndarray) -> np.ndarray:
-    """p (1 - p) with p the sigmoid of linear predictors of any size and shape, without cancellation."""
+    """Bernoulli variance p (1 - p) with p the sigmoid of the linear predictor, without cancellation."""
     small = np.exp(-np.abs(linear))
     return small / (1.0 + small) ** 2
 
@@ -59,7 +59,7 @@ def loglike(labels: Labels, linear: np.ndarray) -> np.ndarray:
 
 
 def null_loglike(labels: Labels, offset: np.ndarray) -> np.ndarray:
-    """Largest log-likelihood of each task with an intercept and the offset of every label only, shape (t,)."""
+    """Maximised log-likelihood of the null model (intercept and offset) of each task, shape (t,)."""
     return np.array([_null_loglike(labels.sign[part], labels.weight[part], offset[part]) for part in labels.parts])
 
 
@@ -72,7 +72,7 @@ def gradient(problem: Problem, params: np.ndarray) -> np.ndarray:
 
 
 def information(problem: Problem, params: np.ndarray) -> np.ndarray:
-    """Second derivative of the loss in the coefficients of each task, shape (t, 1 + d, 1 + d)."""
+    """Hessian of the loss in the coefficients of each task, shape (t, 1 + d, 1 + d)."""
     second = loss_derivatives(problem.labels, problem.linear(params))[1]
     design = problem.design.columns(np.arange(1 + problem.n_features))
     parts = [(design[problem.labels.row[part]], second[part]) for part in problem.labels.parts]
@@ -91,10 +91,10 @@ def objective(problem: Problem, params: np.ndarray, penalty: Penalty) -> float:
 
 
 def gap_unit(problem: Problem, value: float) -> float:
-    """What an absolute duality gap is divided by to make it relative.
+    """Denominator of the relative duality gap.
 
-    The objective itself; but at least a thousandth of the loss of all-zero
-    coefficients, so that a fit whose objective tends to 0 can still be certified.
+    The objective, but at least a thousandth of the loss at zero coefficients, so that
+    a fit whose objective tends to 0 can still be certified.
     """
     return max(value, 1e-3 * loss(problem.labels, problem.design.shift(problem.labels)))
 
@@ -109,7 +109,7 @@ def _null_loglike(signs, weights, offset):
 
 
 def _null_intercept(signs, weights, offset, middle):
-    """Root of the score; at either end every probability is on one side of the share of yes."""
+    """Root of the score, bracketed: at either end all probabilities are on one side of the share of yes."""
     from scipy.optimize import brentq
 
     def score(intercept):

@@ -1,7 +1,7 @@
 """The same function over many items, in one thread or in several, with a progress bar.
 
-Threads are enough: the solver lets go of Python's lock while it works. They share the
-data, start at once, need nothing of the calling script, and end with the process.
+Threads are enough, because the solver releases the GIL. They share the data, start at
+once, need nothing of the calling script, and end with the process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _this_thread = threading.local()
 
 
 class Cancelled(RuntimeError):
-    """Raised by the solver in a worker whose work is no longer wanted."""
+    """Raised by the solver in a worker thread that was cancelled."""
 
 
 def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = None, progress: bool = True,
@@ -77,7 +77,7 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
 
 
 def cancelled() -> bool:
-    """Whether the work of this thread is no longer wanted; the solver asks now and then."""
+    """Whether this thread was cancelled; the solver polls this."""
     unwanted = getattr(_this_thread, "unwanted", None)
     return unwanted is not None and unwanted.is_set()
 
@@ -130,7 +130,7 @@ def _checked_jobs(n_jobs):
 
 
 def _work(function, left, done, unwanted):
-    """Take items with their places until none is left or wanted; put back places, values and errors."""
+    """Worker loop: take (position, item) until none is left or wanted; put back positions, values and errors."""
     _this_thread.unwanted = unwanted
     while not unwanted.is_set():
         try:
@@ -144,7 +144,7 @@ def _work(function, left, done, unwanted):
 
 
 def _in_order(done, count):
-    """Values by place as soon as all before them are there; the error of a place in its turn."""
+    """Values in order of position, as soon as they are there; a worker's error is raised at its position."""
     early = {}
     for place in range(count):
         while place not in early:

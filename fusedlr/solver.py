@@ -1,11 +1,10 @@
-"""The fast solver: a ``Problem`` to the C++ core and back.
+"""The fast solver: proximal Newton in the C++ core, from a ``Problem`` to a ``Solution`` or a ``Path``.
 
-A grid may be content with a relative duality gap of 1e-6, where the fourth digit of a
-coefficient, and now and then a zero or a tie, is not yet that of the optimum. What is
-printed should be the optimum's. So a fit that is reported (a single fit without a
-``tol`` of the user's own, a point taken from a grid or a cross-validation, a resample
-of the bootstrap) goes on until the gap is at the level of rounding, 1e-15, or no step
-lowers it any more. Near the optimum a step more or less squares the error, so this
+A relative duality gap of 1e-6 is enough to compare points of a grid. The fourth digit of
+a coefficient, and now and then a zero or a tie, may then still differ from the optimum.
+A reported fit (a single fit without the user's ``tol``, a point taken from a grid or a
+cross-validation, a bootstrap resample) is therefore solved until the gap is at the level
+of rounding, 1e-15, or no step lowers it. Convergence is nearly quadratic there, so this
 costs a few steps. The fit counts as optimal if its gap is at most 1e-8.
 """
 
@@ -49,11 +48,10 @@ class Path:
     params : ndarray, shape (g, 1 + d, t)
         Memory: 8 g (1 + d) t bytes, 3 MB for 924 points, 100 features and 4 tasks.
     objective, gap : ndarray, shape (g,)
-        The gap is relative, by the solver's own account.
+        The gap is relative, as the solver computed it.
     status : ndarray of str, shape (g,)
     nonzeros, df, iterations : ndarray of int, shape (g,)
-        Coefficients that are not zero; distinct non-zero values of tied neighbours,
-        counting the intercepts too.
+        Size of the support; distinct non-zero values of tied groups, intercepts included.
     """
 
     points: np.ndarray = saved(Array(("g", "3"), least=0))
@@ -70,7 +68,7 @@ class Path:
 class NewtonSolver:
     """One data set, ready to be solved at any penalties.
 
-    Keeps the last solution and its Gram matrices, so a solve at nearby penalties is cheap.
+    Keeps the last solution and its Gram matrices as a warm start for nearby penalties.
 
     Parameters
     ----------
@@ -98,9 +96,9 @@ class NewtonSolver:
         tol : float
             Relative duality gap to reach.
         max_iter : int
-            Most Newton steps.
+            Limit on Newton steps.
         start : ndarray, shape (1 + d, t), optional
-            Where to start; the last solution if not given.
+            Warm start; the last solution if not given.
         floor : float
             Constant of the separable rule; see ``core``.
         """
@@ -112,7 +110,7 @@ class NewtonSolver:
     def solve_points(self, points: np.ndarray, tol: float = 1e-6, max_iter: int = 200,
                      callback: Callable[[int], object] | None = None,
                      floor: float = FLOOR) -> tuple[np.ndarray, np.ndarray]:
-        """Minimise the objective at many penalties, each from the best solution so far.
+        """Minimise the objective at many penalties, each warm-started from the best solution so far.
 
         Parameters
         ----------
@@ -139,7 +137,7 @@ def solve_newton(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter
 
 
 def solve_exactly(problem: Problem, penalty: Penalty, max_iter: int = 200, start: np.ndarray | None = None) -> Solution:
-    """The minimiser of the objective to the last digits that rounding allows."""
+    """Minimise the objective down to rounding error."""
     solution = solve_newton(problem, penalty, _AIM, max_iter, start)
     good = solution.status == "not_converged" and solution.gap <= ACCEPTED
     return replace(solution, status="optimal") if good else solution
@@ -147,16 +145,16 @@ def solve_exactly(problem: Problem, penalty: Penalty, max_iter: int = 200, start
 
 def solve_path(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int = 200,
                callback: Callable[[int], None] | None = None, n_jobs: int | None = 1) -> Path:
-    """Minimise the objective at each of many penalties, each from the best solution so far.
+    """Minimise the objective at many penalties, each warm-started from the best solution so far.
 
     The path of a large problem is solved in stripes of neighbouring values of fusion (or
-    l2), one after the other or side by side; which stripes does not depend on ``n_jobs``.
+    l2), in sequence or in parallel; the stripes do not depend on ``n_jobs``.
 
     Parameters
     ----------
     problem : Problem
     points : array_like, shape (g, 3)
-        l1, l2 and fusion of each point. Solved in an order of the solver's own.
+        l1, l2 and fusion of each point, in any order.
     tol, max_iter : as for a single fit
     callback : callable, optional
         Called with the number of points done, after each.
@@ -183,9 +181,10 @@ def warn_status(solution: Solution, tol: float) -> None:
                       f"{solution.gap:.1e}, above tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
                       "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
-        warnings.warn("some task's labels are separated by its features, or all the same, so that no finite minimiser "
-                      "exists at these penalties; its values are large and arbitrary in size; use a positive l2 or l1, "
-                      "and drop tasks whose labels are all the same", SeparationWarning, stacklevel=3)
+        warnings.warn("some task's labels are separated by its features (complete or quasi-complete separation), or "
+                      "all the same: no finite minimiser exists at these penalties, and sizes of coefficients are "
+                      "arbitrary; use a positive l2 or l1, and drop tasks whose labels are all the same",
+                      SeparationWarning, stacklevel=3)
 
 
 def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -202,21 +201,22 @@ def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,
                start: np.ndarray | None = None) -> np.ndarray:
-    """Minimiser of one block: sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted differences, shape (t,).
+    """Proximal operator of one block, shape (t,).
 
-    ``start`` may save time if it has the ties and signs of the minimiser; it never changes the answer.
+    The minimiser of sum h/2 b^2 - q b + l1 |b| + fusion * sum of weighted absolute differences. ``start`` is a warm
+    start, whose ties and signs are tried first; it never changes the answer.
     """
     h, q = (np.ascontiguousarray(a, dtype=float) for a in (h, q))
     return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion, np.zeros_like(h) if start is None else start)
 
 
 def block_gauge(tasks: TaskGraph, q: np.ndarray, l1: float, fusion: float, lowest: float = 0.0) -> float:
-    """Smallest s >= lowest at which b = 0 minimises the block of `block_prox`, its l1 and fusion multiplied by s."""
+    """Gauge (dual norm) of q: smallest s >= lowest at which b = 0 minimises `block_prox` with s * l1, s * fusion."""
     return gauge(*_edges(tasks), tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
 
 
 def _tables(problem):
-    """Signs, weights and offsets of every row and task, as the core has them; weight 0 where there is no label."""
+    """Signs, weights and offsets as the core takes them, shape (n, t); weight 0 where there is no label."""
     labels, n = problem.labels, problem.n_rows
     offset = 0.0 if problem.design.offset is None else problem.design.offset
     return (labels.table(labels.sign, n, empty=1.0), labels.table(labels.weight, n, empty=0.0),
@@ -233,10 +233,9 @@ def _edges(tasks):
 
 
 def _solving_order(points):
-    """From strong l1 to weak, and to and fro in the others, so that neighbours follow each other.
+    """Serpentine order: l1 falls, the others go back and forth, so that successive points are neighbours.
 
-    At the weakest l1 always from strong l2 to weak: where that is none at all, the solutions at
-    larger l2 show the way.
+    At the least l1, l2 always falls: where l1 and l2 are both 0, fits at larger l2 are the warm starts.
     """
     rank = [np.unique(column, return_inverse=True)[1] for column in points.T]
     outer = rank[0].max() - rank[0]
@@ -247,10 +246,10 @@ def _solving_order(points):
 
 
 def _stripes(problem, points):
-    """Positions of the points that are solved one from the other; all of them unless the problem is large.
+    """Positions of the points in each sequence of warm starts; a single sequence unless the problem is large.
 
     A stripe has every l1 and some neighbouring values of fusion, or of l2 if that has more. Four
-    of them take about the time of one (0.98 to 1.04 of it for 1,000 to 3,000 rows).
+    stripes take about the time of one (0.98 to 1.04 of it for 1,000 to 3,000 rows).
     """
     rank = max((np.unique(points[:, axis], return_inverse=True)[1] for axis in (2, 1)), key=lambda rank: rank.max())
     values = rank.max() + 1
@@ -261,7 +260,7 @@ def _stripes(problem, points):
 
 
 class _Count:
-    """Counts points as they are done in any thread, and tells the callback."""
+    """Thread-safe count of finished points, passed to the callback."""
 
     def __init__(self, callback):
         self.callback, self.done, self.lock = callback, 0, threading.Lock()

@@ -111,7 +111,7 @@ class TaskGraph:
         return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
 
     def tied(self, params: np.ndarray) -> np.ndarray:
-        """Which neighbouring tasks share a value, row by row.
+        """Groups of tied tasks: neighbours with equal values, row by row.
 
         Parameters
         ----------
@@ -126,12 +126,12 @@ class TaskGraph:
         return self.groups(self.differences(params) == 0)
 
     def groups(self, joined: np.ndarray) -> np.ndarray:
-        """The groups that some edges join, row by row, labelled as in ``tied``.
+        """Connected components of a subgraph, row by row, labelled as in ``tied``.
 
         Parameters
         ----------
         joined : ndarray of bool, shape (rows, n_edges)
-            Whether the two tasks of an edge belong together.
+            Which edges the subgraph has.
         """
         group = np.tile(np.arange(self.n_tasks), (len(joined), 1))
         while True:
@@ -173,7 +173,7 @@ class TaskGraph:
             and np.array_equal(self.weights, other.weights)
         )
 
-    __hash__ = None  # type: ignore[assignment]  # equal graphs are told by their arrays
+    __hash__ = None  # type: ignore[assignment]  # graphs are compared by their arrays
 
     def __repr__(self):
         edges = ", ".join(f"{j}-{k}" if w == 1 else f"{j}-{k}*{w:g}" for (j, k), w in zip(self.edges, self.weights))
@@ -210,7 +210,7 @@ def _checked_size(n_tasks, names):
 
 
 def _checked_edges(edges):
-    """Edges in an order of their own; a mapping or a word is none."""
+    """Edges as a list; a mapping or a string is refused."""
     single = (isinstance(edges, (str, bytes, Mapping, Set, type)) or hasattr(edges, "tocsr")
               or getattr(edges, "ndim", 1) == 0)
     if single or not isinstance(edges, Iterable):
