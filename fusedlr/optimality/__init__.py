@@ -1,4 +1,4 @@
-"""The referee: how far a point can be from the minimum, whoever computed it.
+"""The referee: an optimality certificate for any point, whoever computed it.
 
 Weak duality gives a proof that needs no trust in a solver. For every a in [0, 1],
 with slopes C = [1, X]'(weights * signs * a) and H the binary entropy,
@@ -13,13 +13,13 @@ abs(v) <= fusion * weight on the edges, D taking differences along the edges.
 - l2 > 0: the least ||rest||^2 / (2 l2) over all splits. Any split gives a value that is
   too large, never too small, so an inexact split weakens the proof but cannot break it.
 - l2 = 0: 0 if c has a split without rest, else infinite. The least s such that c / s has
-  one is the *gauge* of c; dividing a by the largest gauge makes every row fit.
+  one is the *gauge* (dual norm) of c; dividing a by the largest gauge makes a feasible.
 - l1 = l2 = 0 (the intercept, features with penalty factor 0): besides, the slopes of each
   connected group of tasks must sum to 0. a is moved, within its weights, until they do.
 
 a = 0 is always feasible and gives D = 0. Where nothing better is found, typically because
-the data are separated and rows are free of penalty, the gap says little and the
-distance to the optimality conditions is what certifies: ``Certificate.kind`` tells.
+the data are separated and rows are unpenalized, the gap says little and the violation of
+the KKT conditions is what certifies: ``Certificate.kind`` tells.
 
 Nothing here imports a solver.
 """

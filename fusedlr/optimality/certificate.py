@@ -1,4 +1,4 @@
-"""The verdict on a point: its duality gap, and its distance to the optimality conditions."""
+"""The certificate of a point: its duality gap, and its violation of the KKT conditions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Certificate:
 
 
 def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certificate:
-    """Judge a point: duality gap and distance to the optimality conditions.
+    """Judge a point: duality gap and violation of the KKT conditions.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def certify(problem: Problem, params: np.ndarray, penalty: Penalty) -> Certifica
 
 
 def kkt_violation(params: np.ndarray, gradient: np.ndarray, penalty: Penalty, tasks: TaskGraph) -> float:
-    """Distance from a point to satisfying the optimality conditions.
+    """Violation of the KKT conditions: distance from 0 to the subdifferential.
 
-    ``params`` minimises the objective exactly when, for every row, slopes of the absolute
-    values and of the differences along the edges cancel the smooth gradient. A slope is
-    pinned where its argument is non-zero and free within its range where it is zero.
-    Nothing here knows how ``params`` was computed, so this judges every solver.
+    ``params`` minimises the objective exactly when, for every row, subgradients of the
+    absolute values and of the differences along the edges cancel the smooth gradient. A
+    subgradient is fixed where its argument is non-zero and free within its range where it
+    is zero. Nothing here knows how ``params`` was computed, so this judges every solver.
 
     Parameters
     ----------

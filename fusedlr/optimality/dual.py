@@ -1,4 +1,4 @@
-"""A dual point near a fitted one that meets the equalities which rows without enough penalty ask for."""
+"""Feasible dual points near a fitted one: equality constraints on slopes, and Newton steps to meet them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ __all__ = ["Groups", "attempts", "dual_point", "meet", "pattern_groups", "polish
 
 _PATTERN_GROUPS = 3000  # largest linear system for a tighter dual point: a few seconds
 _POLISH_STEPS = 25
-_ITS_OWN = 1e-6  # of a column's square: what is not that of others, for the column not to be one of them again
+_ITS_OWN = 1e-6  # least share of a column's squared norm outside the span of others, for it to count as independent
 
 
 def dual_point(labels, linear):
@@ -23,7 +23,7 @@ def dual_point(labels, linear):
 
 @dataclass(frozen=True)
 class Groups:
-    """Equalities on slopes: for each, the sum over some tasks of one row has a target.
+    """Equality constraints on slopes: for each, the sum over some tasks of one row has a target.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Groups:
     member : ndarray of bool, shape (g, t)
     target : ndarray, shape (g,)
     ridge : ndarray, shape (g,)
-        By how much the target grows with a step of the group's coefficients.
+        Derivative of the target in the group's coefficients.
     """
 
     row: np.ndarray
@@ -40,22 +40,22 @@ class Groups:
     ridge: np.ndarray
 
     def columns(self, problem):
-        """A design of the columns that belong to the equalities, one each."""
+        """A design with the column of each constraint."""
         return Design(problem.design.columns(self.row))
 
     def miss(self, labels, columns, a):
-        """By how much the sums of slopes exceed their targets, shape (g,)."""
+        """Residuals of the constraints: sums of slopes minus targets, shape (g,)."""
         return self._sums(columns.gradient(labels.weight * labels.sign * a, labels)) - self.target
 
     def load(self, labels, columns, a):
-        """Sum of the sizes of what ``miss`` adds up, the measure of its rounding error, shape (g,)."""
+        """Sum of the absolute terms of ``miss``, the scale of its rounding error, shape (g,)."""
         return self._sums(Design(np.abs(columns.X)).gradient(labels.weight * a, labels))
 
     def _sums(self, slopes):
         return np.where(self.member, slopes[1:], 0.0).sum(axis=1)
 
     def normal_matrix(self, labels, columns, curvature):
-        """Inner products of the equalities in the metric of the curvature, shape (g, g)."""
+        """Gram matrix of the constraints in the metric of the curvature, shape (g, g)."""
         matrix = np.zeros((len(self.row), len(self.row)))
         for k, part in enumerate(labels.parts):
             mine = np.flatnonzero(self.member[:, k])
@@ -64,21 +64,21 @@ class Groups:
         return matrix
 
     def take(self, which):
-        """Some of the equalities."""
+        """Some of the constraints."""
         return Groups(self.row[which], self.member[which], self.target[which], self.ridge[which])
 
     def combine(self, labels, columns, z):
-        """The equalities' columns times ``z``, in each task where they apply, shape (m,)."""
+        """The constraints' columns times ``z``, in each task where they apply, shape (m,)."""
         inside = np.where(self.member, z[:, None], 0.0)
         return columns.linear(np.vstack([np.zeros(labels.n_tasks), inside]), labels)
 
 
 def attempts(problem, params, penalty):
-    """Equalities to aim at: what the point's own pattern implies, and the indispensable ones alone.
+    """Constraints to try: those that support and ties of the point imply, and the indispensable ones alone.
 
-    The first gives a gap of second order in the error of a nearly optimal point; the
-    second is the safer choice far from the minimum. Of columns that are nearly the same, with
-    slopes that the pattern wants to differ, only those of larger coefficients are aimed at.
+    The first give a gap of second order in the error of a nearly optimal point; the second
+    are safer far from the minimum. Of nearly collinear columns whose slopes should differ, only
+    those with larger coefficients are tried.
     """
     needed = sum_groups(penalty, problem.tasks)
     for with_ridge in (True, False):
@@ -90,7 +90,7 @@ def attempts(problem, params, penalty):
 
 
 def _leading(problem, params, groups):
-    """The equalities without those that nearly follow from others of larger coefficients."""
+    """The constraints without those nearly collinear with others of larger coefficients."""
     size = np.abs(params[groups.row, groups.member.argmax(axis=1)])
     order = np.argsort(-size, kind="stable")
     labels = problem.labels
@@ -101,7 +101,7 @@ def _leading(problem, params, groups):
 
 
 def sum_groups(penalty, tasks):
-    """Rows without lasso and ridge: slopes of connected tasks sum to 0."""
+    """Constraints of rows without lasso and ridge: slopes of connected tasks sum to 0."""
     free = np.flatnonzero((penalty.l1 == 0) & (penalty.l2 == 0))
     joint = tasks.components()
     label = np.where(penalty.fusion[free, None] > 0, joint, np.arange(tasks.n_tasks))
@@ -110,7 +110,7 @@ def sum_groups(penalty, tasks):
 
 
 def pattern_groups(params, penalty, tasks, with_ridge=True):
-    """Tied groups in rows that are non-zero or free (those with a ridge if wanted), and their slopes at a minimum."""
+    """Tied groups of non-zero or unpenalized rows (with a ridge if wanted), and their slopes by the KKT conditions."""
     free = (penalty.l1 == 0) & (penalty.l2 == 0)
     rows = np.flatnonzero(free | params.any(axis=1) & (with_ridge | (penalty.l2 == 0)))
     values, fused = params[rows], penalty.fusion[rows, None] > 0
@@ -130,10 +130,10 @@ def _split_labels(rows, label):
 
 
 def polish(problem, linear, groups):
-    """Move the linear predictor along the equalities' columns until its dual point meets them.
+    """Move the linear predictor along the constraints' columns until its dual point meets them.
 
-    Newton's method on a convex function, stopped where it no longer gets anywhere: what
-    comes back is a good place to start from, and nothing is promised.
+    Newton's method on a convex function, stopped where it makes no progress: the result
+    is a starting point for ``meet``, without any guarantee.
     """
     if not len(groups.row):
         return linear
@@ -156,7 +156,7 @@ def polish(problem, linear, groups):
 
 
 def _step_length(labels, linear, change, tilt, promise):
-    """Largest power of a half that lowers the loss plus a linear and a square term; 0 if none down to 1e-6."""
+    """Backtracking line search on the loss plus a linear and a square term; 0 if no step down to 1e-6 lowers it."""
     start, length = loss(labels, linear), 1.0
     while length > 1e-6:
         added = length * tilt[0] + length * length * tilt[1]
@@ -167,10 +167,10 @@ def _step_length(labels, linear, change, tilt, promise):
 
 
 def meet(problem, a, groups):
-    """The nearest dual point, in the metric of the curvature, that meets the equalities.
+    """Projection of a dual point onto the constraints, in the metric of the curvature.
 
     A move is proportional to a (1 - a), so that a small one stays between 0 and 1; None where
-    it does not, where the equalities contradict each other, and where only a = 0 is left.
+    it does not, where the constraints are inconsistent, and where only a = 0 is left.
     """
     labels = problem.labels
     a = np.where(labels.weight > 0, a, 0.0)
@@ -201,9 +201,9 @@ def _forced_to_zero(labels, columns, groups):
 
 
 def _solve(matrix, right):
-    """Solution of a symmetric system up to a ridge of rounding size; the callers iterate.
+    """Solution of a symmetric system with a ridge of rounding size; the callers iterate.
 
-    Unknowns without any curvature stay 0: no move of theirs would change anything.
+    Unknowns without curvature stay 0: moving them would change nothing.
     """
     solution = np.zeros_like(right)
     alive = np.flatnonzero(matrix.diagonal() > 1e-200)

@@ -1,4 +1,4 @@
-"""The gauge: by how much slopes must shrink until lasso and fusion carry them."""
+"""The gauge (dual norm) of slopes under lasso and fusion: how much they must shrink to have a split without rest."""
 
 from itertools import product
 
@@ -8,12 +8,12 @@ from .splits import incidence, least_rest
 
 __all__ = ["largest_gauge"]
 
-_CELLS = 4_000_000  # numbers held at once where subsets of tasks are tried
-_SUBSET_TASKS = 12  # up to this many tasks every subset is tried; beyond, a linear program
+_CELLS = 4_000_000  # numbers held at once where subsets of tasks are enumerated
+_SUBSET_TASKS = 12  # up to this many tasks all subsets are enumerated; beyond, a linear program
 
 
 def largest_gauge(slopes, penalty, tasks):
-    """Largest gauge over the rows without ridge, or 1 if all fit as they are."""
+    """Largest gauge over the rows without ridge, or 1 if all are feasible."""
     kinked = (penalty.l2 == 0) & ((penalty.l1 > 0) | (penalty.fusion > 0))
     over = (np.abs(slopes) > penalty.l1[:, None]).any(axis=1)
     alone = np.flatnonzero(kinked & over & (penalty.fusion == 0))
@@ -30,7 +30,7 @@ def _few_subsets(tasks):
 def _subset_gauge(c, l1, fusion, tasks):
     """Largest of abs(sum of c) / (l1 * size + fusion * weight of edges cut) over subsets of tasks.
 
-    The penalty's unit ball is the hull of indicators of such subsets (co-area formula);
+    The penalty's unit ball is the convex hull of indicators of such subsets (co-area formula);
     on a chain only of intervals, on a ring of arcs.
     """
     member = _subsets(tasks)
@@ -56,7 +56,7 @@ def _subsets(tasks):
 
 
 def _program_gauge(c, l1, fusion, tasks):
-    """The same by one linear program for each row that does not fit as it is."""
+    """The same by one linear program for each infeasible row."""
     size = np.broadcast_to(l1[:, None], c.shape)
     rest = least_rest(c, size, fusion[:, None] * tasks.weights, tasks)
     hard = np.flatnonzero(rest.any(axis=1))

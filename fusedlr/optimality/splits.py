@@ -1,4 +1,4 @@
-"""Splits of slopes into what lasso and fusion can carry, and a rest."""
+"""Splits of slopes into subgradients of lasso and fusion, and a rest."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def _soft(c, size):
 
 
 def least_rest(c, size, bound, tasks):
-    """What no split can carry: c - u - D'v of least norm over abs(u) <= size, abs(v) <= bound.
+    """The rest c - u - D'v of least norm over abs(u) <= size, abs(v) <= bound.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def least_rest(c, size, bound, tasks):
 
 
 def _chain_carries(c, size, bound):
-    """Which rows of a chain have a split without rest: an interval of multipliers is left at every edge."""
+    """Which rows of a chain have a split without rest: the interval of feasible multipliers is never empty."""
     low, high, possible = np.zeros(len(c)), np.zeros(len(c)), np.ones(len(c), dtype=bool)
     for k, limit in enumerate([*bound.T, 0.0]):
         low, high = np.maximum(low + c[:, k] - size[:, k], -limit), np.minimum(high + c[:, k] + size[:, k], limit)
@@ -64,10 +64,10 @@ def _chain_carries(c, size, bound):
 def _chain_multipliers(c, size, bound, tasks):
     """Exact multipliers on a chain, by total-variation denoising of every row at once.
 
-    Johnson's dynamic program (2013). Going along the chain, the derivative of the best
-    cost so far is piecewise linear and increasing; the next edge clips it to its bound, at
-    ``low`` and ``high``. Going back, each value is the next one clipped to that interval.
-    The lasso needs no place in it: soft-thresholding afterwards gives the same rest.
+    The dynamic program of Johnson (2013). Forward, the message (derivative of the best
+    cost so far) is piecewise linear and increasing; the next edge clips it to its bound, at
+    ``low`` and ``high``. Backward, each value is the next one clipped to that interval.
+    The lasso is left out: soft-thresholding afterwards gives the same rest.
     """
     bound = np.minimum(bound, 2.0 * np.abs(c).sum(axis=1, keepdims=True))  # no multiplier is larger
     knots = _Knots(c[:, 0], c.shape[1])
@@ -149,8 +149,8 @@ class _Knots:
 def _graph_multipliers(c, size, bound, tasks):
     """Multipliers on any graph: accelerated projected gradient with restarts, all rows at once.
 
-    A row leaves when its own small duality gap is at rounding level. A few rows may be
-    left at the limit on steps: a looser bound, still a bound.
+    A row leaves when its own duality gap is at rounding level. Rows that reach the limit
+    on steps give a looser bound, still a bound.
     """
     D = incidence(tasks)
     step = 1.0 / np.linalg.eigvalsh(D.T @ D)[-1]
@@ -174,7 +174,7 @@ def _graph_multipliers(c, size, bound, tasks):
 
 
 def _split_gap(c, v, size, bound, D):
-    """By how much half the squared rest may exceed its least value, for each row."""
+    """Duality gap of half the squared rest, for each row."""
     rest = _soft(c - v @ D, size)
     slope = rest @ D.T
     return (np.abs(slope) * bound - slope * v).sum(axis=1)
