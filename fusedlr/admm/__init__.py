@@ -1,7 +1,7 @@
 """The paper's two-level ADMM for fused elastic-net logistic regression, in the paper's letters.
 
 Mitov and Claassen (arXiv 1312.7750) split the objective into a smooth part f(chi), the
-loss and the ridge, and a part with kinks g(zeta), the lasso and the fusion, joined by
+loss and the ridge, and a non-smooth part g(zeta), the lasso and the fusion, joined by
 chi = zeta. The zeta-update is itself solved by a second ADMM; its letters carry a tilde
 in the paper and ``_t`` here.
 
@@ -13,16 +13,16 @@ Y              (n, t)                 labels, -1 or +1
 lambda1        (1 + d,)               lasso penalty (``l1``), 0 for the intercept
 lambda2        (1 + d,)               ridge penalty (``l2``), 0 for the intercept
 nu             (1 + d,)               fusion penalty (``fusion``)
-chi            (1 + d, t)             coefficients that the smooth part sees
-zeta           (1 + d, t)             coefficients that the kinks see: the fit is read off here
-xi             (1 + d, t)             multiplier of chi = zeta, divided by rho
-rho            (1 + d,)               augmentation of the first level, one number for each row
+chi            (1 + d, t)             coefficients in the smooth part
+zeta           (1 + d, t)             coefficients in the non-smooth part: the fit is read off here
+xi             (1 + d, t)             scaled dual variable: multiplier of chi = zeta over rho
+rho            (1 + d,)               augmented Lagrangian's parameter, first level, by row
 Omega          (1 + d, t)             zeta - xi in the chi-update, chi + xi in the zeta-update
 gamma          (n,)                   n-space variable of the chi-update: chi = h(gamma)
 chi_t          (t, 1 + d)             second level: zeta transposed
 zeta_t         (edges, 1 + d)         second level: differences between neighbouring tasks
 xi_t           (edges, 1 + d)         second level: multiplier of those differences, over rho_t
-rho_t          (1 + d,)               augmentation of the second level
+rho_t          (1 + d,)               augmented Lagrangian's parameter, second level
 =============  =====================  ===========================================================
 
 Where the paper contradicts itself this package follows the reading that makes the

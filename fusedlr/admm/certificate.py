@@ -1,4 +1,4 @@
-"""When the ADMM may stop: a duality gap from its own multipliers, and signs that there is no minimiser."""
+"""When the ADMM may stop: a duality gap from its own multipliers, and tests for separation."""
 
 from dataclasses import dataclass
 
@@ -68,7 +68,7 @@ def _dual_value(problem, penalty, pull, linear):
 
 
 def _consistent(labels, tasks, columns, pull, fusion):
-    """The multipliers moved and scaled down, so that slopes equal to D'v exist in every task; (edges, f) both.
+    """The multipliers moved and scaled down so that slopes equal to D'v exist in every task; (edges, f) both.
 
     Slopes of a task are combinations of its labelled rows. Where these do not span all free
     columns, as in a task without labels, D'v must vanish on the directions they leave out.
@@ -85,7 +85,7 @@ def _consistent(labels, tasks, columns, pull, fusion):
 
 
 def _left_out(columns):
-    """Directions that the rows of a task do not span, one a row."""
+    """Basis of the null space of a task's rows, one direction a row."""
     return null_space(np.linalg.qr(columns, mode="r")).T if len(columns) else np.eye(columns.shape[1])
 
 
@@ -118,11 +118,11 @@ def _xlogx(a):
 
 
 def recedes(problem, penalty, params):
-    """Whether the fit itself proves that there is no minimiser.
+    """Whether the fit is a direction of recession, which proves that there is no minimiser.
 
-    It does where its penalty-free part, rows without lasso and ridge and the same in
-    all tasks where fused, misclassifies nothing: moving along it lowers the loss
-    for ever and costs no penalty.
+    It is where its unpenalized part, rows without lasso and ridge and the same in all
+    tasks where fused, misclassifies nothing: along it the loss falls for ever at no
+    penalty.
     """
     labels, plain = problem.labels, Design(problem.design.X)
     free = ((penalty.l1 == 0) & (penalty.l2 == 0))[:, None]

@@ -13,8 +13,8 @@ _NEWTON_LIMIT = 50
 class _Newton:
     """Newton-Raphson with a line search for the chi-update of one task.
 
-    Subclasses say in which variable it works. The Hessian's factor is kept from one
-    call to the next and renewed when a step fails to cut the gradient tenfold.
+    Subclasses say in which variable it works. The factor of the Hessian is kept between
+    calls and renewed when a step fails to cut the gradient tenfold.
     """
 
     def __init__(self, design, labels, offset, lambda2):
@@ -42,7 +42,7 @@ class _Newton:
         return self.finish(point)
 
     def line_search(self, point, value, direction, slope):
-        """Halve the step until the value falls by a small share of what the slope promises."""
+        """Backtracking by halves until Armijo's condition holds."""
         promise, length = self.promise(slope, direction), 1.0
         slack = 1e-14 * (1.0 + abs(value))
         while True:

@@ -23,8 +23,8 @@ def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: 
                space: str = "auto") -> Solution:
     """Minimise the objective by the paper's two-level ADMM.
 
-    Slow beside ``newton``, with which it shares nothing but the objective: each is the
-    other's referee.
+    Much slower than ``newton``, with which it shares nothing but the objective: each is
+    the other's referee.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: 
         Its tasks form a chain or a ring; edges may carry weights.
     penalty : problem.Penalty
     tol : float
-        Relative duality gap at which to stop. Boyd's stopping rule decides when the
-        gap is worth computing, and is tightened until the gap agrees.
+        Relative duality gap at which to stop. The gap is computed when the residuals
+        pass the stopping rule of Boyd et al., which is tightened until the gap agrees.
     max_iter : int
         Limit on first-level iterations.
     space : {"auto", "features", "rows"}
-        Where Newton's method of the chi-update works: in the 1 + d coefficients of a
-        task or in its n rows. "auto" takes the smaller.
+        Variables of Newton's method in the chi-update: the 1 + d coefficients of a task
+        or its n rows. "auto" takes the smaller.
 
     Returns
     -------
@@ -117,13 +117,13 @@ class Admm:
         return self.residuals(before)
 
     def update_chi(self):
-        """Fit the loss, the ridge and the closeness to zeta - xi, task by task (eq. x-update)."""
+        """Minimise loss, ridge and augmented term around zeta - xi, task by task (eq. x-update)."""
         Omega = self.zeta - self.xi
         for j, smooth in enumerate(self.smooth):
             self.chi[:, j] = smooth.minimise(self.chi[:, j], Omega[:, j], self.rho)
 
     def update_zeta(self, relaxed, eps):
-        """Shrink towards zero and towards the neighbours (eq. z-update).
+        """Proximal operator of lasso and fusion: shrink towards zero and towards the neighbours (eq. z-update).
 
         The only step that makes exact zeros and ties: the fit is read off zeta, to
         which chi is merely close.
@@ -132,7 +132,7 @@ class Admm:
         self.zeta = self.second.minimise(Omega_t, self.rho, eps, self.history).T
 
     def residuals(self, before):
-        """Boyd's residuals, both in the metric of rho so that they compare."""
+        """Primal and dual residual, both in the metric of rho so that they compare."""
         root = np.sqrt(self.rho)[:, None]
         primal, dual = root * (self.chi - self.zeta), root * (self.zeta - before)
         scale = max(np.linalg.norm(root * self.chi), np.linalg.norm(root * self.zeta))
@@ -140,7 +140,7 @@ class Admm:
                           np.sqrt(primal.size))
 
     def balance(self, residuals):
-        """Move rho so that neither residual lags behind the other."""
+        """Residual balancing: move rho so that neither residual lags behind the other."""
         factor = np.clip(residuals.imbalance(), 0.2, 5.0)
         if 0.5 < factor < 2.0:
             return

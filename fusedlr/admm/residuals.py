@@ -1,4 +1,4 @@
-"""Residuals of the two levels, what they are measured against, and their record."""
+"""Residuals of the two levels, their scales, and their history."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["History", "Residuals"]
 
 @dataclass(frozen=True)
 class Residuals:
-    """Primal and dual residual of one level and what they are measured against."""
+    """Primal and dual residual of one level, and their scales (Boyd et al. 2011, section 3.3)."""
 
     primal: float
     dual: float
@@ -18,7 +18,7 @@ class Residuals:
     root_size: float
 
     def small(self, eps):
-        """Boyd's stopping rule, ``eps`` being both the absolute and the relative tolerance."""
+        """The stopping rule, with ``eps`` as both absolute and relative tolerance."""
         return self.relative() <= eps
 
     def relative(self):

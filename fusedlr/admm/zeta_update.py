@@ -35,7 +35,7 @@ class SecondLevel:
         return self.chi_t.copy()
 
     def update_chi_t(self, Omega_t, rho, eps):
-        """Cyclic soft-thresholding over the tasks, all features at once (eq. chicirc-column-update)."""
+        """Coordinate descent by soft-thresholding, task by task, all features at once (eq. chicirc-column-update)."""
         denominator = rho + self.degree * self.rho_t
         fixed = (rho * Omega_t + self.rho_t * sum_at_tasks(self.tasks, self.zeta_t - self.xi_t)) / denominator
         kappa, share = self.penalty.l1 / denominator, self.rho_t / denominator
