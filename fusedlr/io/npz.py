@@ -1,7 +1,7 @@
 """Results on disk: arrays and a page of JSON in one npz file, which runs no code when it is read.
 
-``load`` lets in what the fields of a registered class describe and nothing else, and looks at
-sizes before it takes memory.
+``load`` accepts only what the fields of a registered class describe, and checks sizes before
+it allocates memory.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .schema import KINDS, Array, arrays_of, pack, rules_of, unpack
 
 __all__ = ["load", "save"]
 
-# Raised when a file written before can no longer be read; files of another format are refused.
+# Incremented when older files can no longer be read; files of another format are refused.
 FORMAT = 2
 
 # Bytes of a page: the names of a million features take a quarter of it.
 _PAGE_LIMIT = 64_000_000
 
-# Bytes, and how many times the whole file, that a page and all parts together may unpack to; the larger of the two.
-# Text shrinks 5 times, data of zeros and ones 100 times; what is made to take memory shrinks 1,000 times.
+# Limits against zip bombs: what the page, and all parts together, may unpack to, in bytes and as a multiple of the file,
+# whichever is larger. Text is compressed 5 times, data of zeros and ones 100 times, a bomb 1,000 times.
 _PAGE_UNPACKED = 1_000_000, 20
 _ALL_UNPACKED = 256_000_000, 500
 
@@ -39,9 +39,9 @@ _WORDS = {"f": "numbers", "i": "whole numbers", "b": "true and false"}
 
 
 def save(path: str | os.PathLike, result: Any) -> None:
-    """Write a result to ``path``: beside it first, then renamed, so that no half file is ever seen.
+    """Write a result to ``path`` atomically: to a temporary file beside it, which is then renamed.
 
-    A file that is there already keeps its permissions.
+    A file that is replaced keeps its permissions.
     """
     page, arrays = pack(result, type(result))
     page = {"kind": f"fusedlr {result.kind}", "format": FORMAT, "fusedlr": __version__, **page}
@@ -59,7 +59,7 @@ def save(path: str | os.PathLike, result: Any) -> None:
 
 
 def load(path: str | os.PathLike) -> Any:
-    """The result that was saved to a file, of the same class, or a refusal that says what is wrong with which field."""
+    """The result saved to a file, of the same class; a ValueError says what is wrong with which field."""
     with open(checks.path("path", path), "rb") as file:
         try:
             return _checked(file)
@@ -91,7 +91,7 @@ def _checked(file: IO[bytes]) -> Any:
 
 
 def _arrays(archive: ZipFile, members: dict[str, ZipInfo], cls: type, page: dict) -> dict[str, np.ndarray]:
-    """All arrays of a file, once its page and the sizes of all of them are as the class asks for."""
+    """All arrays of a file, after its page and their sizes have been checked."""
     sizes: Sizes = {}
     _check_page(page, cls, sizes)
     known = arrays_of(cls, page)
@@ -102,7 +102,7 @@ def _arrays(archive: ZipFile, members: dict[str, ZipInfo], cls: type, page: dict
 
 
 def _members(archive: ZipFile) -> dict[str, ZipInfo]:
-    """The parts of the file by name, none of them twice."""
+    """The parts of the file by name, without duplicates."""
     listed = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(listed) < len(archive.infolist()):
         raise ValueError("a name comes twice")
@@ -110,7 +110,7 @@ def _members(archive: ZipFile) -> dict[str, ZipInfo]:
 
 
 def _check_packing(members: dict[str, ZipInfo], whole: int) -> None:
-    """Refuse a file of ``whole`` bytes that would take far more memory, whatever its headers say."""
+    """Refuse a file of ``whole`` bytes that unpacks to far more (a zip bomb), whatever its headers say."""
     for name, parts, (bytes_, times) in (("page", [members["page"]], _PAGE_UNPACKED),
                                          ("all parts", members.values(), _ALL_UNPACKED)):
         unpacked = sum(info.file_size for info in parts)
@@ -180,7 +180,7 @@ def _check_header(name: str, array: Array, shape: tuple, dtype: np.dtype, sizes:
 
 
 def _check_values(name: str, array: Array, values: np.ndarray, sizes: Sizes) -> np.ndarray:
-    """The numbers as the machine's own, all of them finite and within bounds; other kinds as they are."""
+    """Numbers in native byte order, checked to be finite and within bounds; other kinds as they are."""
     if array.kind not in _WORDS:
         return values
     values = np.ascontiguousarray(values, dtype=float if array.kind == "f" else values.dtype.newbyteorder("="))
@@ -210,7 +210,7 @@ def _permissions(target: Path) -> int | None:
 
 
 def _opened(path: Path, permissions: int | None) -> IO[bytes]:
-    """A new file, open for writing; where no permissions are given, with those that the system gives to new files."""
+    """A new file, open for writing; where no permissions are given, with the system's default."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
                      0o666 if permissions is None else 0o600)
     if permissions is not None:
@@ -219,7 +219,7 @@ def _opened(path: Path, permissions: int | None) -> IO[bytes]:
 
 
 def _whole(digits: str) -> int | float:
-    """A whole number as it is where numpy has a type for it, else the nearest number that it has one for."""
+    """An integer where numpy has a type for it, else the nearest float."""
     number = int(digits)
     return number if abs(number) < 2**64 else float(number)
 

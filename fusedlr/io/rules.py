@@ -1,7 +1,7 @@
-"""Rules for the fields of a saved page: each takes where it is, what was found and the sizes known so far.
+"""Rules for the fields of a saved page: functions of the field's path, its value and the sizes known so far.
 
-A rule returns nothing, or raises a ValueError that names the field. Sizes are letters with
-the number that they stand for; the first list or array that uses a letter decides it.
+A rule returns nothing, or raises a ValueError that names the field. Sizes map letters to
+numbers; the first list or array that uses a letter sets its number.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Rule = Callable[[str, Any, Sizes], None]
 
 
 def refuse(where: str, rule: str, found: str) -> NoReturn:
-    """Say which field breaks which rule."""
+    """Raise the error that says which field breaks which rule."""
     raise ValueError(f"{where} must {rule}, found {found}")
 
 
 def bind(where: str, letter: str, length: int, sizes: Sizes) -> None:
-    """Let a letter, or a sum such as "1+d", stand for a length; refuse where it stands for another already."""
+    """Set a letter, or a sum such as "1+d", to a length; refuse where it has another already."""
     more, _, base = letter.rpartition("+")
     known = int(base) if base.isdigit() else sizes.setdefault(base, length - int(more or 0))
     if known + int(more or 0) != length:
@@ -31,7 +31,7 @@ def bind(where: str, letter: str, length: int, sizes: Sizes) -> None:
 
 
 def listed(rule: Rule, letter: str = "", least: int = 0) -> Rule:
-    """A list of as many values as the letter stands for; of any number from ``least`` on where there is no letter."""
+    """A list whose length is that of the letter; without a letter, of length at least ``least``."""
     def check(where: str, value: Any, sizes: Sizes) -> None:
         if not isinstance(value, list) or len(value) < least:
             refuse(where, "be a list" + (f" of {least} or more" if least else ""), _shown(value))
@@ -44,7 +44,7 @@ def listed(rule: Rule, letter: str = "", least: int = 0) -> Rule:
 
 
 def named(letter: str, least: int) -> Rule:
-    """A list of names, none of them twice."""
+    """A list of names without duplicates."""
     every_one = listed(NAME, letter)
 
     def check(where: str, value: Any, sizes: Sizes) -> None:
@@ -56,7 +56,7 @@ def named(letter: str, least: int) -> Rule:
 
 
 def names(listed: list) -> list:
-    """Names as they were: JSON knows no tuples, which are the names of columns with several levels."""
+    """Names with their tuples (columns of a MultiIndex), which JSON turns into lists."""
     return [tuple(name) if isinstance(name, list) else name for name in listed]
 
 
@@ -72,7 +72,7 @@ def row(*rules: Rule) -> Rule:
 
 
 def position(letter: str) -> Rule:
-    """A position in a list of as many values as the letter stands for."""
+    """A position in a list whose length is that of the letter."""
     def check(where: str, value: Any, sizes: Sizes) -> None:
         WHOLE(where, value, sizes)
         more, _, base = letter.rpartition("+")
@@ -83,7 +83,7 @@ def position(letter: str) -> Rule:
 
 
 def record(rules: Mapping[str, Rule]) -> Rule:
-    """Fields of their own, exactly these."""
+    """A dict with exactly these fields."""
     def check(where: str, value: Any, sizes: Sizes) -> None:
         if not isinstance(value, dict) or set(value) != set(rules):
             refuse(where, f"hold exactly {', '.join(rules)}", _shown(value))
@@ -94,7 +94,7 @@ def record(rules: Mapping[str, Rule]) -> Rule:
 
 
 def either(*rules: Rule) -> Rule:
-    """What one of the rules takes; the last one says what is wrong with anything else."""
+    """A value that satisfies one of the rules; the message is that of the last."""
     def check(where: str, value: Any, sizes: Sizes) -> None:
         for rule in rules[:-1]:
             try:

@@ -1,10 +1,10 @@
-"""What a saved object is on disk, read off the fields of its dataclass.
+"""The file format of a saved object, read off the fields of its dataclass.
 
-A field is saved by the rule that it was declared with, ``saved(rule)``, or ``saved()`` if it is
-a plain number, text or flag, which its annotation says; any other is left out and has a default.
+A field is saved by the rule that it was declared with, ``saved(rule)``, or ``saved()`` if its
+annotation is a plain number, text or flag; any other field is left out and has a default.
 Arrays go into the file under the path of their field (``problem.labels.row``), plain values onto a page
-of JSON, nested as the objects are. What is computed from the data when first asked for, and
-must outlive the data, stands in ``computed`` of its class.
+of JSON, nested as the objects are. Cached properties that are computed from the data and must
+outlive them are listed in ``computed`` of their class.
 
 Letters of shapes are sizes: n rows, d features, t tasks, m labels, p values of a refit,
 r resamples or halves, g points of a grid, f folds.
@@ -32,7 +32,7 @@ def _as_it_is(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Array:
-    """What an array of a file must be.
+    """The rule for an array of a file.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Array:
     least : float
         Lowest number.
     most : float
-        Largest size of a number, whatever its sign.
+        Largest absolute value.
     below : str
         The letter of a size that every number must be less than, where not empty.
     among : tuple of int
@@ -70,7 +70,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Plain:
-    """A value on the page: the rule for what stands there, and how to get there and back."""
+    """A value on the page: its rule, and its conversion to plain values and back."""
 
     rule: Rule
     pack: Callable[[Any], Any] = _as_it_is
@@ -112,7 +112,7 @@ def registered(kind: str) -> Callable[[type], type]:
 
 
 def pack(thing: Any, cls: type) -> tuple[dict, dict[str, np.ndarray]]:
-    """An object as plain values and arrays by name: what a class, its own or one that it inherits from, saves of it."""
+    """An object as plain values and arrays by name, as its class or a parent class declares them."""
     page: dict = {}
     arrays: dict[str, np.ndarray] = {}
     for name, rule in _parts(cls).items():
@@ -132,7 +132,7 @@ def pack(thing: Any, cls: type) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def unpack(cls: type, page: Mapping, arrays: Mapping[str, np.ndarray], prefix: str = "") -> Any:
-    """An object of a class from its page and arrays, all of which follow its rules."""
+    """An object of a class from its page and arrays, which have been checked."""
     thing: Any = object.__new__(cls)
     rules = _parts(cls)
     known = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(cls)
@@ -165,7 +165,7 @@ def rules_of(cls: type) -> dict[str, Rule]:
 
 
 def arrays_of(cls: type, page: Mapping) -> dict[str, Array]:
-    """Arrays of a class by name, given a page that follows its rules."""
+    """Arrays of a class by name, given a page that has been checked."""
     found = {}
     for name, rule in _parts(cls).items():
         if isinstance(rule, Array):
