@@ -1,4 +1,4 @@
-"""Features that are copies of each other, or do not vary: found by one product with a random vector."""
+"""Constant features and affine copies, found by one product with a random vector."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _ROUNDING = 1e-9
 
 
 def warn_collinear(X: np.ndarray, names: list) -> None:
-    """Warn, on behalf of the caller's caller, of features that do not vary and of pairs of which one is a copy."""
+    """Warn, on behalf of the caller's caller, of constant features and of pairs of affine copies."""
     idle, pairs = _constant(X), _alike(X)
     if idle:
-        warnings.warn(f"exog: {checks.named(names, np.array(idle))} do not vary, so that their effects cannot be told "
-                      "from the intercept; drop them", CollinearWarning, stacklevel=3)
+        warnings.warn(f"exog: {checks.named(names, np.array(idle))} are constant, collinear with the intercept; drop "
+                      "them", CollinearWarning, stacklevel=3)
     if pairs:
         shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
-        warnings.warn(f"exog: {shown} are the same up to their unit and zero, so that their effects cannot be told "
-                      "apart; drop one of them", CollinearWarning, stacklevel=3)
+        warnings.warn(f"exog: {shown} are affine copies of each other, so that their effects cannot be told apart; "
+                      "drop one of them", CollinearWarning, stacklevel=3)
 
 
 def _constant(X: np.ndarray) -> list[int]:
-    """Positions of the columns that do not vary."""
+    """Positions of the constant columns."""
     return np.flatnonzero((X == X[0]).all(axis=0)).tolist()
 
 
 def _alike(X: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of columns of which one is the other, but for its unit and its zero.
+    """Pairs of columns that are affine copies of each other.
 
-    Such columns have the same projection on a random vector once they are centred and
-    scaled, up to the sign; those that do are then compared entry by entry.
+    Centred and scaled, such columns have the same projection on a random vector, up to
+    the sign; candidates are then compared entry by entry.
     """
     n = X.shape[0]
     probe = np.random.default_rng(0).standard_normal((n,))

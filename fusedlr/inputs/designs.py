@@ -18,7 +18,7 @@ INTERCEPT = "const"
 MISSING = ("none", "drop", "raise")
 
 
-# Squares of features are added up; those of larger numbers are beyond what a float can hold.
+# Squares of features are summed; those of larger numbers would overflow.
 LARGEST = 1e100
 
 
@@ -35,7 +35,7 @@ class Features(NamedTuple):
     index : pandas.Index or None
         Labels of all rows, also of those that were dropped.
     kept : ndarray of bool or None
-        Which of the user's rows ``X`` has, where some were dropped for a missing value.
+        Mask of the user's rows that ``X`` has, where some were dropped for a missing value.
     """
 
     X: np.ndarray
@@ -99,7 +99,7 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndar
 
 
 def _complete(X: np.ndarray) -> np.ndarray | None:
-    """Which rows have no NaN, shape (n,); None where all have none."""
+    """Mask of the complete rows, without NaN, shape (n,); None where all are."""
     complete = ~np.isnan(X).any(axis=1)
     if not complete.any():
         raise ValueError("exog must have a row without missing values, found none; leave out columns, or impute")

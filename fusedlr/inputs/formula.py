@@ -1,8 +1,8 @@
-"""Formulas with several outcomes on the left: both sides evaluated on a data frame, and the right side again later.
+"""Formulas with several outcomes on the left, evaluated on a data frame; the right side again on new data.
 
-The sides are evaluated apart. A missing label must not drop its row, because other
+The sides are evaluated separately. A missing label must not drop its row, because other
 tasks may be observed there; and labels must arrive as the user wrote them, where
-patsy would turn booleans and words into columns of dummies.
+patsy would dummy-code booleans and strings.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Formula:
         row for each level of a factor, or all rows where the formula has a transform
         such as ``center`` that depends on all of them. Copies and pickles carry it.
     trusted : bool
-        Whether it may be evaluated; not so where it was read from a file, until somebody says so.
+        Whether it may be evaluated; False where it was read from a file, until the user says so.
     """
 
     trusted = True

@@ -81,7 +81,7 @@ def test_standardizing_counts_weights_and_leaves_out_rows_that_do_not_count():
 
 def test_a_constant_feature_is_not_blown_up_by_the_rounding_of_its_mean():
     X, Y = draw()
-    with pytest.warns(CollinearWarning, match="'dose' do not vary"):
+    with pytest.warns(CollinearWarning, match="'dose' are constant"):
         model = FusedLogit(Y, X.assign(dose=0.1))
     assert model.scale[-1] == 1.0
 
@@ -178,7 +178,7 @@ def test_criteria_of_a_table_are_those_of_the_fits(anes96):
 
 def test_features_that_say_the_same_are_named():
     X, Y = draw()
-    with pytest.warns(CollinearWarning, match="'age' and 'months' are the same up to their unit"):
+    with pytest.warns(CollinearWarning, match="'age' and 'months' are affine copies of each other"):
         FusedLogit(Y, X.assign(months=600 - 12 * X["age"]))
 
 
