@@ -1,4 +1,4 @@
-"""R beside the model: ``ada`` and ``glmnet`` with the same numbers as R itself, and R objects both ways.
+"""R beside the model: ``ada`` and ``glmnet`` with R's own numbers, and conversion of objects both ways.
 
 Only this folder imports rpy2, and only when a function is first called: importing
 it starts nothing and needs no R.

@@ -5,13 +5,13 @@
 
 The call of ``ada`` is the default of the package (exponential loss, discrete trees, nu = 0.1,
 bag.frac = 0.5, ``rpart.control()``) with every argument written out, and the margins are
-bit for bit those of the plain call ``ada(as.data.frame(X), y, iter = 200)``. It is several
-times faster, for three reasons that change no number where no feature is missing:
+bitwise identical to those of the plain call ``ada(as.data.frame(X), y, iter = 200)``. It is
+several times faster, for three reasons that change no number where no feature is missing:
 
-- the features travel as one matrix column, which spares R the formula of d terms;
+- the features are passed as one matrix column, which spares R the formula of d terms;
 - ``xval = 0``, ``maxcompete = 0`` and ``maxsurrogate = 0`` leave out what is computed for
-  printing only (bags are drawn before the first tree, so no random number moves);
-- new rows arrive as the design matrix that rpart would otherwise rebuild for each tree.
+  printing only (bags are drawn before the first tree, so the random stream is the same);
+- new rows are passed as the design matrix that rpart would otherwise rebuild for each tree.
 
 What to expect at the edges:
 

@@ -1,22 +1,22 @@
 """Discrete AdaBoost in R, twice: by the package ``ada``, and by a function of our own on ``rpart`` alone.
 
 An engine is an R function of the features (``frame$x``, a matrix), labels 0 and 1, the arguments of ``ada`` and
-rpart's control. It gives a function from new rows to margins. ``source`` puts it into the one R function that both
-share, which sees to the random numbers and to the design of new rows.
+rpart's control. It returns a function from new rows to margins. ``source`` puts it into an R function that both
+share, which sets the random seeds and builds the design of new rows.
 
-Our own follows Culp, Johnson and Michailidis (2006), "ada: an R package for stochastic boosting". What the paper leaves
-open and decides the last bit is as fits of ``ada`` show it:
+Our own follows Culp, Johnson and Michailidis (2006), "ada: an R package for stochastic boosting". Details that the
+paper leaves open, but on which the last bit depends, are as fits of ``ada`` show them:
 
 - All bags are drawn before the first tree. A bag ends with a member of each class, of which the yes is drawn first;
   the others come before them. If nothing is left out, it is all rows in their order, and nothing is drawn.
-- A class with one member, row k, has its member drawn by ``sample(k, 1)``, which R takes for one of the rows 1 to k.
+- A class with one member, row k, has its member drawn by ``sample(k, 1)``, which in R draws from the rows 1 to k.
   The same holds where a single row is left to draw the others from.
-- The error of a tree is that on all rows, weighted. Where rounding cannot tell it from 0 or 1, it is moved by 0.0001
+- The error of a tree is the weighted error on all rows. Where it is 0 or 1 up to rounding, it is moved by 0.0001
   towards the other; any other error, however small, is taken as it is.
-- Weights are computed anew from the sum of the trees in each round, and margins by ``rowSums``.
+- Weights are recomputed from the sum of the trees in each round, and margins by ``rowSums``.
 
-With a ``nu`` of 2 or more weights may come to differ by thirty orders of magnitude and more. There ``rpart`` itself may
-give another tree when it is called again, and neither engine repeats its own margins.
+With a ``nu`` of 2 or more weights may differ by thirty orders of magnitude and more. There ``rpart`` itself may give
+another tree when it is called again, and neither engine reproduces its own margins.
 """
 
 __all__ = ["PACKAGES", "source"]

@@ -1,13 +1,13 @@
-"""Coefficients by R's ``glmnet`` and ``glm`` in the corners where they solve the same problem.
+"""Coefficients by R's ``glmnet`` and ``glm`` in the special cases where they solve the same problem.
 
-Fused logistic regression meets a plain elastic net in three corners, each exactly:
+Fused logistic regression is exactly a plain elastic net in three special cases:
 
 - ``elastic_net``: no fusion, every task by itself;
 - ``pooled``: fusion so strong that all tasks share their coefficients;
 - ``fused_only``: a chain with fusion and nothing else, where the differences between
   neighbours become the coefficients of an L1 fit.
 
-``unpenalized`` is R's ``glm``, for data that no plane separates. All take ``Problem`` and
+``unpenalized`` is R's ``glm``, for data without separation. All take ``Problem`` and
 ``Penalty`` of ``fusedlr.problem`` and return coefficients (1 + d, t), intercepts first.
 glmnet divides the loss by the sum of the weights W and rescales its penalty factors to a
 mean of 1, so its lambda is the mean of our l1 + l2 over columns, divided by W.
@@ -25,7 +25,7 @@ from fusedlr.r import session
 
 __all__ = ["agreement", "elastic_net", "fused_only", "pooled", "unpenalized"]
 
-# The path of lambdas leads glmnet's coordinate descent to the target by small steps; its early stops are switched off.
+# Warm starts along a path of lambdas lead glmnet's coordinate descent to the target; its early stops are switched off.
 # From version 5 on glmnet takes thresh and maxit inside of control.
 _GLMNET = """
 function(x, y, weights, offset, penalties, alpha) {
@@ -44,8 +44,8 @@ function(x, y, weights, offset, penalties, alpha) {
 }
 """
 
-# The quasi family takes weights that are not whole numbers without a word; under the name of the binomial one it keeps
-# glm's warning about separated data.
+# quasibinomial() takes non-integer weights without a warning; renamed to binomial it keeps glm's warning about
+# separation.
 _GLM = """
 function(x, y, weights, offset) {
     family <- stats::quasibinomial()
@@ -58,7 +58,7 @@ function(x, y, weights, offset) {
 
 
 def elastic_net(problem: Problem, penalty: Penalty) -> np.ndarray:
-    """Coefficients of each task by itself; ``penalty.fusion`` must be 0, and so it is glm without l1 and l2.
+    """Coefficients of each task by itself, by glm where l1 and l2 are 0; ``penalty.fusion`` must be 0.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def unpenalized(problem: Problem) -> np.ndarray:
 
 
 def agreement(problem: Problem, penalty: Penalty, params: np.ndarray) -> dict[str, float]:
-    """How far coefficients without fusion are from R's.
+    """Differences of coefficients without fusion from R's.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _check_params(problem, params):
 
 
 def _call(function, problem, X, part=slice(None), **more):
-    """What an R function makes of some labels, whose features are given."""
+    """Value of an R function on some labels and their features."""
     labels = problem.labels
     packages = ["glmnet"] if more else []
     return session.call(function, packages=packages, x=X, y=labels.yes[part].astype(float),
@@ -165,7 +165,7 @@ def _call(function, problem, X, part=slice(None), **more):
 
 
 def _steps(problem):
-    """One column for each task, of all labels: 1 from that task on."""
+    """Step functions over the tasks of all labels, one column for each task: 1 from that task on."""
     return (problem.labels.task[:, None] >= np.arange(problem.n_tasks)).astype(float)
 
 

@@ -1,7 +1,7 @@
 """R objects both ways: a fit as an R list, an R data.frame as a pandas DataFrame.
 
-No factor crosses the bridge as such: R takes it apart into codes and levels, and pandas
-puts it together as a Categorical, and the other way round.
+Factors are passed as codes and levels, and rebuilt as a Categorical in pandas or as a
+factor in R.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _seconds(series):
 
 
 def _numbers(series):
-    """A column of numbers as R would hold them: whole numbers where they fit into 32 bits, nan where missing."""
+    """A column of numbers as R would hold them: integers where they fit into 32 bits, nan where missing."""
     if series.isna().any() or pd.api.types.is_float_dtype(series.dtype):
         return series.to_numpy(float, na_value=np.nan)
     if not pd.api.types.is_bool_dtype(series.dtype) and not series.between(-(2**31) + 1, 2**31 - 1).all():

@@ -17,7 +17,7 @@ this module except through ``call_raw``.
   then it is refused. Spawned processes start an R of their own.
 - R's temporary folder goes with the process, by SIGTERM too.
 - An R that somebody started before through rpy2 is used as it is. An R that has started Python by
-  itself, through reticulate, is refused: it would run code of Python without Python's lock.
+  itself, through reticulate, is refused: it would run Python code without the GIL.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ logger = logging.getLogger("fusedlr.r")
 _OPTIONS = ("rpy2", "--quiet", "--vanilla", "--no-save")
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 
-# Runs a function and reports how it went, so that nothing is read off the console.
+# Runs a function and returns its value, error and warnings, so that nothing is parsed from the console.
 _GUARD = """
 function(f, arguments) {
     heard <- character()
@@ -83,7 +83,7 @@ class RWarning(UserWarning):
 
 
 class _State:
-    """What this process knows of its R."""
+    """State of R in this process."""
 
     rinterface = None
     guard: Any = None
@@ -222,7 +222,7 @@ def _remove_temporary_folder_at_sigterm(folder):
 
 
 def _after_fork():
-    """Decide in a forked child whether its copy of R is whole."""
+    """Decide in a forked child whether its copy of R is usable."""
     atexit.unregister(_state.rinterface.endr)  # the temporary folder belongs to the parent
     if _state.in_call or threading.get_ident() != _state.thread:
         _state.refused = ("this process was forked from one whose R was at work or lives in another thread, so its "
@@ -240,7 +240,7 @@ def _one_call():
 
 @contextmanager
 def _interrupts_to_r():
-    """Let Ctrl-C stop R at its next check, and then do in Python whatever it does there.
+    """Let Ctrl-C stop R at its next check, then run Python's own handler.
 
     Python's own handler would raise inside one of rpy2's callbacks, where the exception is lost.
     """
@@ -266,10 +266,10 @@ def _interrupts_to_r():
 
 @contextmanager
 def _clean_environment():
-    """Let R start without the user's profile and with one BLAS thread; afterwards only ``R_HOME`` is left of it.
+    """Environment in which R starts without the user's profile and with one BLAS thread; only ``R_HOME`` is kept.
 
-    Newer releases of rpy2 ask an R of their own for its environment: a faulty profile would stop it, and it
-    warns that R has its own idea of a variable such as ``LD_LIBRARY_PATH``.
+    Newer releases of rpy2 start another R to read its environment: a faulty profile would stop it, and it
+    warns where R redefines a variable such as ``LD_LIBRARY_PATH``.
     """
     before = dict(os.environ)
     os.environ.update(R_PROFILE_USER="", R_ENVIRON_USER="")
@@ -333,7 +333,7 @@ def _load(package):
 
 @lru_cache(maxsize=None)
 def _evaluated(source):
-    """The R function of a source. It sees R's own functions before any of the user's that has the same name."""
+    """The R function of a source; R's own functions mask those of the user with the same name."""
     try:
         return _state.rinterface.evalr(f"base::local({source}, base::new.env(parent = base::asNamespace('stats')))")
     except Exception as error:
@@ -341,7 +341,7 @@ def _evaluated(source):
 
 
 def _checked(rinterface, outcome):
-    """The value inside an outcome of the guard; its warnings and errors raised in Python."""
+    """The value that the guard returned; its warnings and errors are raised in Python."""
     parts = dict(zip(outcome.names, outcome))
     for message in parts["warnings"]:
         warnings.warn(message, RWarning, stacklevel=4)
