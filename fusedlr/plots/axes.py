@@ -22,14 +22,14 @@ Per = Literal["sd", "unit"]
 
 
 def given(ax):
-    """The user's own axes, which must be matplotlib's; None where there are none."""
+    """The user's axes, checked to be matplotlib's; None where not given."""
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be matplotlib's Axes, found {checks.shown(ax)}")
     return ax
 
 
 def plain(name):
-    """A name as it is: matplotlib would take what stands between two dollar signs for a formula."""
+    """A name with dollar signs escaped: matplotlib would read text between two of them as mathtext."""
     return str(name).replace("$", r"\$")
 
 
@@ -38,7 +38,7 @@ def new_axes(width, height):
 
 
 def grid_axes(n_rows, columns, cell=(0.55, 0.26)):
-    """Axes whose cells have about the same size whatever their number, wide enough for the names of a few columns."""
+    """Axes whose cells have about the same size for any number, wide enough for the names of a few columns."""
     wide = max(cell[0], 0.08 * max(len(str(name)) for name in columns) + 0.1) if len(columns) <= 8 else cell[0]
     width = min(max(len(columns) * wide, 2.4), 9.0) + 2.5
     height = min(max(n_rows * cell[1], 2.1), 9.0) + 0.9
@@ -59,7 +59,7 @@ def label_grid(ax, row_names, column_names):
 
 
 def feature_units(model, per):
-    """What one step of each feature is, shape (d,), and what to call it; see ``coef_map``."""
+    """Unit of each feature, shape (d,), and its name; see ``coef_map``."""
     if checks.word("per", per, get_args(Per)) == "unit":
         return np.ones(len(model.scale)), "unit"
     return (model.scale if model.standardize else model.with_data().design.X.std(axis=0)), "standard deviation"
@@ -94,7 +94,7 @@ def shown_title(what, values, n_shown, which="largest"):
 
 
 def task_colours(n_tasks):
-    """From dark to light, in the order of the tasks; the lightest still shows on paper."""
+    """Sequential colours in the order of the tasks, dark to light; the lightest is still visible in print."""
     return sns.color_palette("viridis", as_cmap=True)(np.linspace(0.0, 0.82, n_tasks))
 
 
@@ -114,7 +114,7 @@ def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5)):
 
 
 def zero_log_axis(ax, values):
-    """Positions on a log axis that has room for 0, which stands one step to the left of the rest."""
+    """Positions on a log axis with a place for 0, one step to the left of the others."""
     positive = np.sort(values[values > 0])
     ratio = np.median(positive[1:] / positive[:-1]) if len(positive) > 1 else 10.0
     positions = np.where(values > 0, values, (positive[0] if len(positive) else 1.0) / ratio)

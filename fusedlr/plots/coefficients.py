@@ -1,4 +1,4 @@
-"""Coefficients of one fit as a map."""
+"""Coefficients of one fit as a heat map."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["coef_map"]
 
 
 def coef_map(results: FusedLogitResults, features: int = 30, per: Per = "sd", ax: Axes | None = None) -> Axes:
-    """Coefficients as a map, features by tasks: zeros blank, tied neighbours one outlined cell.
+    """Heat map of coefficients, features by tasks: zeros blank, tied neighbours one outlined cell.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _time_ticks(ax, breaks):
 
 
 def _coef_cell(ax, row, left, right, value, colour, room):
-    """One outlined cell over tied columns; negative values are hatched, so that grey print keeps the sign."""
+    """One outlined cell over tied columns; negative values are hatched, so that greyscale keeps the sign."""
     if value == 0:
         return
     gap, fill = 0.02 / room[0], colour.to_rgba(value)

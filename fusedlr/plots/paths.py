@@ -1,4 +1,4 @@
-"""Coefficients along a grid: of one feature as fusion grows, and of all features as l1 falls."""
+"""Coefficient paths along a grid: of one feature over fusion, and of all features over l1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PENALTIES = ("l1", "l2", "fusion")
 
 def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, l2: float | None = None,
                  ax: Axes | None = None) -> Axes:
-    """Coefficients of one feature in all tasks as fusion grows; over l1 where the grid has one fusion only.
+    """Coefficient path of one feature in all tasks over fusion; over l1 where the grid has one fusion only.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, 
 
 def coef_paths(grid: Grid | CVResults, l2: float | None = None, fusion: float | None = None, features: int = 8,
                per: Per = "sd", ax: Axes | None = None) -> Axes:
-    """Coefficients of all features in all tasks as l1 falls, at one l2 and one fusion.
+    """Regularization path: coefficients of all features in all tasks as l1 falls, at one l2 and one fusion.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _grid_and_choice(grid):
 
 
 def _slice(table, over, wanted, chosen):
-    """Rows of a grid in order of one penalty, the others held where wanted, and a text that says where."""
+    """Rows of a grid in order of one penalty, the others held fixed, and a text that says at which values."""
     rows, held = np.ones(len(table), dtype=bool), []
     for name in (name for name in PENALTIES if name != over):
         value = wanted.get(name)

@@ -1,4 +1,4 @@
-"""Residuals of the ADMM."""
+"""Convergence of the ADMM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["residual_history"]
 
 
 def residual_history(results: FusedLogitResults, ax: Axes | None = None) -> Axes:
-    """Residuals of the ADMM by iteration.
+    """Primal and dual residual of the ADMM by iteration.
 
     Parameters
     ----------
