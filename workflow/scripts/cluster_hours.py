@@ -1,4 +1,4 @@
-"""Say how long 8 cases of many instances would take on a cluster, by the recorded durations of the jobs."""
+"""Estimate how long 8 cases of many instances take on a cluster, from the recorded durations of the jobs."""
 
 import argparse
 

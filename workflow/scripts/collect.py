@@ -1,4 +1,4 @@
-"""Put the scores of all cases into one table; only its head where there are none."""
+"""Concatenate the scores of all cases into one table; only its header where there are none."""
 
 import argparse
 

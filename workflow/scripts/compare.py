@@ -1,4 +1,4 @@
-"""Hold recomputed scores against the published ones, row by row."""
+"""Compare recomputed scores with the published ones, row by row."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Score all models on all instances of one case, those of the paper and those of its other readings apart."""
+"""Score all models on all instances of one case, the paper's models and those of its other readings separately."""
 
 import argparse
 from pathlib import Path

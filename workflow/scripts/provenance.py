@@ -1,4 +1,4 @@
-"""Write down what the run was made with."""
+"""Write the provenance of the run."""
 
 import argparse
 import json

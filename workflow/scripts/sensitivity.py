@@ -1,4 +1,4 @@
-"""Say how far the results depend on readings that the paper leaves open."""
+"""Tabulate the sensitivity of the results to readings that the paper leaves open."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The study's cases: one table, from which the config's words, titles of figures and the simulated data follow."""
+"""The study's cases: one table, from which the config's names, titles of figures and the simulated data follow."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""How long a larger study takes on a cluster, by the recorded durations of its jobs.
+"""Simulated duration of a larger study on a cluster, from the recorded durations of its jobs.
 
-The jobs of one instance are simulate, then grid and adaboost at the same time. They are handed out as Snakemake does
-it: whenever a core is free, it takes the first job that waits and whose input is there.
+The jobs of one instance are simulate, then grid and adaboost in parallel. They are scheduled as Snakemake does it:
+a free core takes the first waiting job whose input is there.
 """
 
 from collections import deque
@@ -45,12 +45,11 @@ def simulate_cluster(durations: pd.DataFrame, instances: int, nodes: Sequence[in
                      seed: int = 1) -> pd.DataFrame:
     """Hours that a study of many instances takes, by number of nodes.
 
-    Durations of its jobs are drawn with replacement from those recorded (columns ``rule`` and ``seconds``). A rule that
-    was not recorded is not run, but for simulate, which takes a second or less. Each job takes ``start`` seconds more.
-    A Slurm job holds a ``group`` of instances, has a node to itself, and waits ``queue`` seconds while its node stands
-    idle.
+    Durations of its jobs are resampled from those recorded (columns ``rule`` and ``seconds``). A rule that was not
+    recorded is not run, except simulate, which takes a second or less. Each job takes ``start`` seconds more. A Slurm
+    job holds a ``group`` of instances, has a node to itself, and waits ``queue`` seconds while its node is idle.
 
-    The column ``busy`` is the share of the cores' time that was work.
+    The column ``busy`` is the utilisation of the cores.
     """
     work = _draw(durations, instances, start, np.random.default_rng(seed))
     groups = [work[first:first + group] for first in range(0, instances, group)]
@@ -78,7 +77,7 @@ def makespan(instances: Sequence[Sequence[float]], cores: int) -> float:
             heappush(running, (now + instances[number][rule], number, rule))
         now, number, rule = heappop(running)
         if rule == 0:
-            # Jobs of an instance that has begun go first, as the longest way to the end does.
+            # Jobs of an instance that has begun go first: they are on the critical path.
             waiting.extendleft((number, later) for later in range(1, len(instances[number])))
     return now
 

@@ -1,4 +1,4 @@
-"""What the paper's claims are judged by: scores, and what several rules read off them.
+"""The evidence on the paper's claims: scores, and statistics that several rules share.
 
 "Single-task" models are the elastic net, the unpenalized fit and AdaBoost. The gain of a fused model is the test error
 of a single-task model minus its own, so that a positive gain speaks for fusion. "Over the best single-task model" means
@@ -22,7 +22,7 @@ SIZES = (25, 50, 100, 200, 400)
 
 
 class Evidence:
-    """Tables of the study, and what several rules read off them, each computed once.
+    """Tables of the study, and statistics that several rules share, each computed once.
 
     Of the ``scores`` only the paper's models and cases count. ``timing`` has the seconds of one chi-update by
     ``features`` and ``space`` ("features" or "rows"), ``groups`` the scores of the experiment on larger groups.

@@ -1,4 +1,4 @@
-"""Result files of the study: whole or absent, and bitwise identical for the same numbers."""
+"""Result files of the study: written atomically, and bitwise identical for the same numbers."""
 
 import contextlib
 import os
@@ -66,9 +66,9 @@ def lacking(table: pd.DataFrame, wanted: Mapping[str, Iterable]) -> list[tuple]:
 
 
 def read_scores(path: str | Path, config: dict | None = None) -> pd.DataFrame:
-    """Scores, of which none is missing: every case has the same instances, sizes and models, and those of the config.
+    """Scores, checked to be complete: every case has the same instances, sizes and models, and those of the config.
 
-    A table that was cut short would otherwise give verdicts of its own.
+    A truncated table would give other verdicts without notice.
     """
     scores = read_table(path)
     wanted = {column: config[f"{column}s"] for column in ("case", "size", "model")} if config else {}

@@ -1,7 +1,6 @@
-"""A short name for the code that a result depends on, which changes only when that code does.
+"""A hash of the code that a result depends on, which changes only when that code does.
 
-Imports decide what counts: a script, the modules that it imports from this project's packages, what these import, and
-so on.
+It covers a script and, transitively, the modules that it imports from this project's packages.
 """
 
 import ast

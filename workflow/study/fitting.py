@@ -16,8 +16,8 @@ from study.models import FUSION, L1, L2, fitted, slices
 
 __all__ = ["SizeFit", "build", "fit_size"]
 
-#: Margins below this multiple of the root of the gap may have the other sign at the optimum. Coefficients were seen to
-#: be off by up to twice that root.
+#: Margins below this multiple of the root of the gap may have the other sign at the optimum. The largest error of a
+#: coefficient that was seen is twice that root.
 CLOSE = 30
 
 
@@ -44,11 +44,11 @@ def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
 
     The point with the least 0/1 error over the validation rows of all four tasks is taken; ties are broken by
     validation log-loss, then by the larger penalties. All four tasks use the same penalties, unless the model tunes
-    each alone. Fits that leave a validation label undecided, and those that are chosen, are solved to rounding error,
-    so that labels do not depend on the path of the solver. A fit stops at a relative duality gap of ``tol``.
+    each alone. Fits stop at a relative duality gap of ``tol``; those that leave a validation label undecided, and those
+    that are chosen, are solved to rounding error, so that labels do not depend on the solver's warm starts.
 
-    A task whose training labels are all alike is fitted like any other: fusion ties its coefficients to its
-    neighbours', and without fusion its intercept has no finite optimum, which the status of the fit says.
+    A task with one class of training labels is fitted like any other: fusion ties its coefficients to its
+    neighbours', and without fusion its intercept has no finite optimum (status "separated").
     """
     start = time.process_time()
     grid = _grid(build(data["Y_train"][:size], data["X_train"][:size]), tol)
@@ -67,7 +67,7 @@ def _grid(model, tol):
 
 
 def _solve_exactly(grid: Grid, which):
-    """Solve some points of the grid to rounding error, from where they are."""
+    """Solve some points of the grid to rounding error, warm-started from their fits."""
     for i in which:
         grid.params[i] = grid.results(int(i)).params.to_numpy()
 

@@ -1,7 +1,7 @@
-"""Verdicts on the paper's claims, and how firmly they stand.
+"""Verdicts on the paper's claims, and their stability under the bootstrap.
 
-A verdict that depends on the luck of twenty instances is no verdict. The instances of each case are resampled with
-replacement many times; where less than 80 % of these resamples give the same verdict, it is called open.
+A verdict should not depend on the luck of twenty instances. The instances of each case are resampled with replacement
+many times; where less than 80 % of these resamples give the same verdict, it is called open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def stability(scores: pd.DataFrame, groups: pd.DataFrame | None, by_rule: Mappin
 
 
 def _resampler(scores):
-    """Function that draws the instances of each case with replacement, numbered anew."""
+    """Bootstrap function: draws the instances of each case with replacement and renumbers them."""
     rows = {}
     for (case, _), positions in scores.groupby(["case", "instance"]).indices.items():
         rows.setdefault(case, []).append(positions)

@@ -1,4 +1,4 @@
-"""The study's models: one table, from which the grid's slices, labels, colours and the config's words follow.
+"""The study's models: one table, from which the grid's slices, labels, colours and the config's names follow.
 
 One grid over (l1, l2, fusion) serves all linear models, each of which may use some of its points. A foreign model is
 fitted by rules of its own (``workflow/rules/NAME.smk``), which write its margins on the test rows to
@@ -44,7 +44,7 @@ class Reading:
     models: dict[str, Model]  # by the name of the model whose place they take
 
 
-# Okabe and Ito's colours, told apart by readers with any colour vision; yellow is left to the Bayes risk.
+# Okabe and Ito's colour-blind safe palette; yellow is left to the Bayes risk.
 _TABLE = (
     Model("fused_elastic_net", "(i) fused elastic net", "#0072B2", "o", lambda l1, l2, fusion: l1 >= 0, "fused"),
     Model("fused_l1", "(ii) fused L1", "#56B4E9", "s", lambda l1, l2, fusion: l2 == 0, "fused"),

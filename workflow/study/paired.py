@@ -22,7 +22,7 @@ SINGLE_TASK = tuple(model.name for model in MODELS.values() if model.role == "si
 
 #: Columns of a table of paired comparisons, which may have no rows.
 PAIRED = ["case", "size", "model", "other", "instances", "gain", "low", "high", "median", "p"]
-#: Differences beyond which the null distribution is taken as normal: counting its sign patterns would take long.
+#: Number of differences beyond which the normal approximation replaces the exact null distribution, which takes long.
 EXACT = 50
 #: Errors are counts divided by a count: differences that are equal but for rounding are ties.
 DECIMALS = 12
@@ -68,8 +68,8 @@ def paired_table(values: pd.DataFrame, pairs: Sequence[tuple[str, ...]]) -> pd.D
 def signed_rank(differences: np.ndarray) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
 
-    Differences of zero are left out, and tied ones share the mean of their ranks. Up to 50 differences the p-value is
-    exact: of all sign patterns of these very ranks, the share that is as far from the middle, counted on either side.
+    Zero differences are left out; ties get midranks. Up to 50 differences the p-value is exact: the share of all sign
+    patterns of these ranks whose statistic is as extreme, on either side.
     """
     differences = np.round(np.asarray(differences, dtype=float), DECIMALS)
     differences = differences[differences != 0]
@@ -85,7 +85,7 @@ def signed_rank(differences: np.ndarray) -> float:
 
 
 def holm(p: Sequence[float]) -> np.ndarray:
-    """P-values corrected for their number by Holm's method."""
+    """P-values adjusted for multiple testing by Holm's method."""
     values = np.asarray(p, dtype=float)
     order = np.argsort(values, kind="stable")
     steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
@@ -95,14 +95,14 @@ def holm(p: Sequence[float]) -> np.ndarray:
 
 
 def _doubled_ranks(values):
-    """Twice the ranks: whole numbers even where ties share the mean of theirs."""
+    """Twice the ranks, which are integers even for midranks."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (2 * np.cumsum(counts) - counts + 1)[place]
 
 
 @lru_cache(maxsize=1000)
 def _shares(ranks):
-    """Share of the sign patterns whose positive ranks add up to at most s, for s from 0 to the sum of all."""
+    """Null distribution function of the statistic: share of sign patterns whose positive ranks sum to at most s."""
     patterns = np.zeros(sum(ranks) + 1)
     patterns[0] = 1.0
     for rank in ranks:

@@ -1,4 +1,4 @@
-"""What a run makes, read off its config: the cases, instances, sizes and models of each of its parts."""
+"""The plan of a run, from its config: cases, instances, sizes and models of each part."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product

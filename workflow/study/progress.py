@@ -13,9 +13,9 @@ from study.cluster import START
 
 __all__ = ["Progress"]
 
-#: Rough CPU seconds of one job by kind, for as long as none has told its own; "other" for kinds not named.
+#: Rough CPU seconds of one job by kind, until one has recorded its own; "other" for kinds not named.
 EXPECTED = {"simulate": 0.5, "grid": 6.0, "adaboost": 20.0, "small bags": 2.0, "other": 3.0}
-#: Seconds of finished work after which the speed so far is believed, rather than the number of cores.
+#: Seconds of finished work after which the speed so far replaces the number of cores in the estimate.
 ENOUGH = 30.0
 
 
@@ -88,7 +88,7 @@ def _told(paths):
 
 
 def _seconds_of_a_job(name, paths):
-    """Mean CPU seconds of the finished jobs of a kind; what is expected where none has told."""
+    """Mean CPU seconds of the finished jobs of a kind; the rough value where none was recorded."""
     told = _told(paths)
     return sum(told) / len(told) if told else EXPECTED.get(name, EXPECTED["other"])
 

@@ -1,4 +1,4 @@
-"""What a run was made with: versions, seeds, settings and the kind of machine."""
+"""Provenance of a run: versions, seeds, settings and the kind of machine."""
 
 import json
 import os

@@ -66,9 +66,9 @@ def shortcomings(results: Path) -> list[str]:
 
 
 def publish(results: str | Path, target: str | Path) -> None:
-    """Copy the results of a whole run, with their checksums, in the place of those published before.
+    """Replace the published results by those of a complete run, with their checksums.
 
-    The new folder is complete before the old one goes. Raises ValueError for a run that is not whole.
+    The new folder is complete before the old one is removed. Raises ValueError for an incomplete run.
     """
     results, target = Path(results), Path(target)
     found = shortcomings(results)
@@ -86,7 +86,7 @@ def publish(results: str | Path, target: str | Path) -> None:
 
 
 def _files(results):
-    """All files of a whole run but the pdf of the report, which needs LaTeX."""
+    """All files of a complete run except the pdf of the report, which needs LaTeX."""
     return [*(results / f"{name}.csv" for name in TABLES), results / "provenance.json", results / "report.html",
             *(results / "figures" / f"{name}.{suffix}" for name in FIGURES for suffix in ("pdf", "png", "csv"))]
 

@@ -61,7 +61,7 @@ def for_print(template: str, results: Path) -> str:
 
 
 def _settings(scores, config):
-    """Words that follow from the config and from what was run."""
+    """Text that follows from the config and from what was run."""
     reading = config["noise"]
     said = {"sd": "standard deviation 0.4 (correlation about 0.93)",
             "variance": "variance 0.4 (correlation about 0.85)"}
@@ -135,7 +135,7 @@ def _notes(scores, config):
 
 
 def _boosted(scores):
-    """What boosted the trees, in words."""
+    """The engine of AdaBoost, in words."""
     if "rpart" not in set(scores.get("by", [])):
         return "R's package <code>ada</code>"
     return ("a function of this project on R's <code>rpart</code>, as R's package <code>ada</code> was not installed "

@@ -1,4 +1,4 @@
-"""What a fitted model is judged by: test error, and its distance from the truth."""
+"""Scores of a fitted model: test error, and distance from the true coefficients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,12 +17,12 @@ COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "dis
 
 
 def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> float:
-    """Share of wrong labels over all rows and tasks; a margin above 0 predicts yes."""
+    """Misclassification rate over all rows and tasks; a margin above 0 predicts yes."""
     return float(np.mean((margins > 0) != (Y == 1)))
 
 
 def bayes_risk(coefs: np.ndarray, X: np.ndarray) -> float:
-    """Least error that any classifier can expect on these rows, under the true coefficients (1 + d, t)."""
+    """Bayes risk on these rows: least expected error of any classifier, under the true coefficients (1 + d, t)."""
     chance = expit(coefs[0] + X @ coefs[1:])
     return float(np.minimum(chance, 1 - chance).mean())
 

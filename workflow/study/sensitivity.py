@@ -1,4 +1,4 @@
-"""How far the results depend on readings that the paper leaves open."""
+"""Sensitivity of the results to readings that the paper leaves open."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""The config of a run: numbers are made whole, and what is wrong is told in one sentence."""
+"""The config of a run: numbers become integers, and an error is one sentence."""
 
 import math
 from pathlib import Path
@@ -16,7 +16,7 @@ SCHEMA = Path(__file__).parents[1] / "schemas/config.schema.yaml"
 
 
 def check_config(config: dict[str, Any]) -> None:
-    """Turn numbers that Snakemake hands on as words, as in --config sizes=[25,50], and 1e3 into whole numbers.
+    """Turn numbers that Snakemake passes as strings, as in --config sizes=[25,50], and 1e3 into integers.
 
     Raises ValueError for a config that the study does not understand.
     """

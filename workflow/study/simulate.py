@@ -17,8 +17,8 @@ ROWS = {"train": 400, "validation": 1400, "test": 1400}
 #: Standard deviation of the noise on a copied feature, under both readings of the paper's N(X_j, 0.4 I).
 NOISE = {"sd": 0.4, "variance": 0.4**0.5}
 
-#: When coefficients are copied in a correlated case: before all are drawn, so that the counts of the case hold, or
-#: after, as the paper's words have it, so that the first part of a full draw is repeated and the counts vary.
+#: When coefficients are copied in a correlated case: before all are drawn, so that the counts of the case hold; or
+#: after, as the paper says literally, so that the first part of a full draw is repeated and the counts vary.
 COPYING = ("before", "after")
 
 #: What a stream is for. Append only: the position is part of the seed.
@@ -28,7 +28,7 @@ PURPOSES = ("coefs", "train", "validation", "test", "adaboost")
 def simulate(case: str, instance: int, seed: int, noise: str = "sd", copying: str = "before") -> dict[str, np.ndarray]:
     """Training, validation and test rows of one instance, and the true coefficients.
 
-    ``noise`` is what the paper's 0.4 is to the noise on copied features, ``copying`` when coefficients are copied.
+    ``noise`` is how the paper's 0.4 is read (sd or variance), ``copying`` when coefficients are copied.
     Arrays: ``coefs`` (101, 4), intercepts first; ``X_train`` (400, 100), ``Y_train`` (400, 4) of 0 and 1, likewise
     ``_validation`` and ``_test`` (1400 rows).
     """

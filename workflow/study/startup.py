@@ -1,4 +1,4 @@
-"""What is checked before the first job, and the environment of jobs. Nothing here needs more than Python itself."""
+"""Checks before the first job, and the environment of jobs; only the standard library is needed here."""
 
 import fcntl
 import os
@@ -22,13 +22,13 @@ def check_python(home: Path) -> None:
 
 
 def can_boost(home: Path) -> bool:
-    """Whether R can boost trees. Set-up leaves a mark where it can; without one R is asked, which takes a second."""
+    """Whether R can boost trees: set-up leaves a marker file where it can; else R is asked, which takes a second."""
     asked = "import sys; from fusedlr.r.ada import available; sys.exit(available() is None)"
     return (home / ".rlib/complete").exists() or _runs(home, asked)
 
 
 def hold_lock(folder: str | Path) -> None:
-    """Raise ValueError where another run is at work in a folder: their rows would mix. A killed run holds no lock."""
+    """Lock a folder; ValueError where another run holds it, since their rows would mix. A killed run holds no lock."""
     (Path(folder) / ".snakemake").mkdir(exist_ok=True)
     lock = open(Path(folder) / ".snakemake/fusedlr.lock", "w")
     try:

@@ -1,4 +1,4 @@
-"""How the cost of the paper's chi-update grows with the features, in d-space and in n-space (claim 8)."""
+"""Growth of the cost of the paper's chi-update with the features, in d-space and in n-space (claim 8)."""
 
 import time
 from collections.abc import Sequence

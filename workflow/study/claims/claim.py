@@ -61,7 +61,7 @@ def significance(table: pd.DataFrame) -> str:
 
 
 def p_by_case(gain: pd.Series) -> pd.Series:
-    """Signed-rank test over the instances of each case, corrected by Holm's method over the cases."""
+    """Signed-rank test over the instances of each case, adjusted by Holm's method over the cases."""
     cases = gain.index.unique("case")
     return pd.Series(holm([signed_rank(gain.loc[case]) for case in cases]), cases)
 

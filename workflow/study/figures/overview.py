@@ -17,7 +17,7 @@ from study.paired import FUSED, compare
 __all__ = ["FIGURES", "differences_figure", "differences_table", "distances_figure", "distances_table",
            "errors_figure", "errors_table", "penalties_figure", "penalties_table"]
 
-#: The model that is far out: its distances are told in words, so that the others can be told apart.
+#: The outlying model: its distances are printed as text, so that the scale suits the others.
 FAR_OUT = "unpenalized"
 
 
@@ -73,7 +73,7 @@ def distances_figure(table: pd.DataFrame) -> Any:
 
 
 def _distances(ax, cell, shown):
-    """Instances as small points and medians as large ones; a model that is far out is told in words."""
+    """Instances as small points and medians as large ones; the outlying model as text."""
     for model in reversed(shown):
         points = 1000 * cell.loc[cell["model"] == model, ["distance_zero", "distance_nonzero"]]
         look = {"color": MODELS[model].color, "marker": MODELS[model].marker}
@@ -105,7 +105,7 @@ def differences_figure(table: pd.DataFrame) -> Any:
             interval(ax, at, rows, fmt=MODELS[model].marker, color=MODELS[model].color)
             ax.plot(at, rows["median"], "_", color="0.1", markersize=6, markeredgewidth=1.2, zorder=3)
         ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
-        # Near zero the scale is linear, so that one percentage point and thirty can both be read.
+        # A symlog scale, linear near zero, so that one percentage point and thirty can both be read.
         ax.set_yscale("symlog", linthresh=0.02, linscale=1.2)
         ax.set_ylim(-0.03, 0.5)
         ax.set_yticks([-0.02, 0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4], ["-.02", "0", ".01", ".02", ".05", ".1", ".2", ".4"])
