@@ -1,4 +1,4 @@
-"""(i) Peak memory of building a model, by numpy's own account of what it allocates."""
+"""(i) Peak memory of building a model, by tracemalloc."""
 
 import tracemalloc
 

@@ -40,7 +40,7 @@ function(x, y, l1, l2, thresh, kind) {
 
 
 def run(quick):
-    """CPU seconds of both and how far each is from the minimum."""
+    """CPU seconds and suboptimality of both."""
     sizes, repeats = (SIZES[:1], 1) if quick else (SIZES, 5)
     points = elastic_net_points()[::7] if quick else elastic_net_points()
     rows = [_row(study_model(size), points, repeats) for size in sizes]
@@ -86,7 +86,7 @@ def _least_objectives(model, points):
 
 
 def _setting(model, points, best):
-    """The setting with which glmnet is accurate enough soonest; its most accurate one where none is."""
+    """The fastest setting of glmnet that is accurate enough; its most accurate one where none is."""
     tried = []
     for kind in KINDS:
         for thresh in LADDER:

@@ -24,8 +24,8 @@ marks.append(time.process_time())
 print(json.dumps([after - before for before, after in zip(marks, marks[1:])]))
 """
 
-# The largest size so far by the kernel's account of this program; where it keeps none, by that of the process, which
-# may have inherited it from the program that started it.
+# Peak resident memory of this program (VmHWM); where the kernel has none, that of the process, which may have been
+# inherited from the program that started it.
 _MEMORY = """
 import json, re, resource, sys
 import numpy as np

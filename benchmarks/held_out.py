@@ -2,8 +2,8 @@
 
     python -m benchmarks.held_out          prints the table of docs/choices.md, about five minutes on a free machine
 
-Three times five outer folds; both methods choose their penalties on the training part alone. A difference is taken row
-by row (mean over the tasks observed there), so its standard error is that of a mean over rows.
+Nested cross-validation, three times five outer folds; both methods are tuned on the training part alone. Differences
+are paired by row (mean over the tasks observed there), so the standard error is that of a mean over rows.
 """
 
 import sys

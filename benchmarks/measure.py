@@ -42,7 +42,7 @@ def cpu_seconds(function):
 
 
 def interleaved(timed, repeats, budget=60.0):
-    """Seconds of several things, one after the other in each round, so that a ratio is taken within a round.
+    """Seconds of several functions, interleaved, so that a ratio is taken within a round.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def ratio(rounds, slow, fast, name="ratio"):
 
 
 def suboptimality(model, penalty, params, best):
-    """How far the objective is above the best value known, on the scale of the duality gap."""
+    """Relative suboptimality: excess of the objective over the best value known, on the scale of the duality gap."""
     return (objective(model.problem, params, penalty) - best) / gap_unit(model.problem, best)
 
 
 def number(value):
-    """A number with three digits that count; other things as they are."""
+    """A number with three significant digits; other things as they are."""
     if isinstance(value, (float, np.floating)):
         if np.isnan(value):
             return ""

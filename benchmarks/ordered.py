@@ -1,7 +1,6 @@
-"""Ordered outcomes on rows left out, beside OrderedModel of statsmodels and R's ordinalNet.
+"""Held-out scores of ordered outcomes, beside OrderedModel of statsmodels and R's ordinalNet.
 
-``python -m benchmarks.ordered`` prints the table: anes96 of statsmodels in five outer folds; each method is tuned on
-the other four by a cross-validation of its own.
+``python -m benchmarks.ordered`` prints the table: anes96 of statsmodels by nested cross-validation, five outer folds.
 ordinalNet is left out where R does not have it.
 """
 

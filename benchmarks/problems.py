@@ -27,7 +27,7 @@ def study_model(size, case="d"):
 def elastic_net_points():
     """The study's points without fusion, shape (76, 3); nothing but the unpenalized one is left out.
 
-    That one has no finite minimiser where data are separated, so accuracy would mean nothing there.
+    It has no finite minimiser where data are separated, so that accuracy is undefined there.
     """
     return np.array([(l1, l2, 0.0) for l1, l2 in product(L1, L2) if l1 + l2 > 0])
 
@@ -43,7 +43,7 @@ def random_model(n_rows, n_features, n_tasks, seed=1):
 
 
 def shares_of_limit(model, share=0.2):
-    """Penalties that mean the same at any size: l1 a share of what makes every coefficient zero, fusion half of l1."""
+    """Penalties that scale with the problem: l1 a share of the least one with empty support, fusion half of l1."""
     yes = model.endog.to_numpy()
     limit = np.abs(model.problem.design.X.T @ (yes - yes.mean(axis=0))).max()
     l1 = float(share * limit)

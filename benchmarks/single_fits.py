@@ -69,7 +69,7 @@ def _against_admm(size, point, repeats):
 
 
 def _fit(model, penalty, point, method="newton"):
-    """CPU seconds of one fit and how far it is from the minimum."""
+    """CPU seconds and suboptimality of one fit."""
     kept = []
     seconds = cpu_seconds(lambda: kept.append(without_warnings(model.fit, *point, method=method, tol=TOL)))
     best = without_warnings(model.fit, *point, tol=1e-12).objective
@@ -129,7 +129,7 @@ def _write_problem(folder, model, l1, fusion):
 
 
 def _package_fit(name, folder, model, penalty, best, epsilon):
-    """User CPU seconds by R's clock and how far the fit is from the minimum; None where it takes too long."""
+    """User CPU seconds by R's clock and suboptimality of the fit; None where it takes too long."""
     done = _rscript(HERE / "fused_peers.R", folder, name, epsilon)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return None
