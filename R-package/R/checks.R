@@ -50,14 +50,14 @@ check_penalties <- function(name, value) {
   as.numeric(value)
 }
 
-# What a method does not know must not pass in silence: a misspelt argument would be ignored. It is looked at by name
-# only: its value may speak of columns of data that are not there.
+# Unknown arguments are refused, since a misspelt one would be ignored. Only names are looked at: values may refer to
+# columns of data that are not there.
 check_no_more <- function(...) {
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
   refuse_unknown(as.list(substitute(list(...)))[-1L], known)
 }
 
-# Arguments handed on to another function, which may be shortened as always in R.
+# Arguments passed on to another function; partial matching as always in R.
 check_handed_on <- function(arguments, receiver) {
   known <- setdiff(names(formals(receiver)), "...")
   given <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)

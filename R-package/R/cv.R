@@ -32,7 +32,7 @@ cv_lists <- function(problem, given) {
   lists[c("l1", "l2", "fusion")]
 }
 
-# Fits inside are solved to a relative gap of 1e-6, which tells points apart; the two that are reported, to tol.
+# Fits within the cross-validation are solved to a relative duality gap of 1e-6; the two that are reported, to tol.
 choose_point <- function(problem, lists, foldid, type.measure, tol, maxit, call) {
   points <- grid_points(lists)
   scores <- fold_scores(problem, points, foldid, maxit)
@@ -49,7 +49,7 @@ choose_point <- function(problem, lists, foldid, type.measure, tol, maxit, call)
             class = "cv.fusedlr")
 }
 
-# Deviance and share of wrong labels of each fold (row) and point (column), and the weight of each fold.
+# Deviance and misclassification rate of each fold (row) and point (column), and the weight of each fold.
 fold_scores <- function(problem, points, foldid, maxit) {
   folds <- sort(unique(foldid))
   size <- vapply(folds, function(f) sum(problem$weights[foldid == f, ]), 0)
@@ -71,7 +71,7 @@ score_held_out <- function(held, params) {
   list(deviance = per_point[1L, ], class = per_point[2L, ])
 }
 
-# Over folds, each by the weight of its labels.
+# Mean and standard error over folds, weighted by their labels.
 mean_and_error <- function(scores, measure) {
   share <- scores$size / sum(scores$size)
   mean <- drop(share %*% scores[[measure]])
@@ -79,7 +79,7 @@ mean_and_error <- function(scores, measure) {
   list(mean = mean, error = sqrt(spread / max(length(share) - 1L, 1L)))
 }
 
-# Lowest mean; equal ones (to nine digits: two points may have one fit) are told apart by the other measure, then by the
+# Lowest mean; ties (to nine digits: two points may have the same fit) are broken by the other measure, then by the
 # larger l1, l2, fusion.
 best_point <- function(table, other) {
   left <- lowest(other, lowest(table$cvm, seq_len(nrow(table))))
@@ -91,8 +91,8 @@ lowest <- function(score, positions) {
   positions[score[positions] <= least + 1e-9 * abs(least)]
 }
 
-# Of the points within one standard error of the best whose penalties are each at least the best's, the one with the
-# fewest distinct values; then the larger l1, l2, fusion.
+# One-standard-error rule: of the points within one standard error of the best whose penalties are each at least the
+# best's, the one with the fewest distinct values; then the larger l1, l2, fusion.
 one_standard_error <- function(table, best) {
   near <- table$cvm <= table$cvm[best] + table$cvsd[best]
   for (name in c("l1", "l2", "fusion")) near <- near & table[[name]] >= table[[name]][best]
@@ -100,7 +100,7 @@ one_standard_error <- function(table, best) {
   near[order(table$df[near], -table$l1[near], -table$l2[near], -table$fusion[near])[1L]]
 }
 
-# Rows with the same labels are dealt out in turn, in random order; R's set.seed() makes it repeatable.
+# Folds stratified by the labels of a row; set.seed() makes them reproducible.
 stratified_folds <- function(problem, nfolds) {
   n <- nrow(problem$signs)
   nfolds <- check_whole("nfolds", nfolds, 2L, n)

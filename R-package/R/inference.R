@@ -1,8 +1,8 @@
-# How sure one may be: an unpenalized refit of the zeros and ties, and the bootstrap.
+# Uncertainty: an unpenalized refit of the zeros and ties, and the bootstrap.
 
 refit <- function(object, ...) UseMethod("refit")
 
-# The pattern as one logistic regression with a column for each distinct value, by R's own glm.fit.
+# Maximum likelihood on the support and ties: one logistic regression with a column for each distinct value, by glm.fit.
 refit.fusedlr <- function(object, cov_type = NULL, which = 1L, ...) {
   check_no_more(...)
   problem <- object$problem
@@ -44,7 +44,8 @@ fit_design <- function(design) {
   touched <- colSums(abs(design$z[extreme, , drop = FALSE])) > 0
   if (any(touched)) warn("fusedlr_separation",
                          "refit: the selected features separate the labels of some task, so that ",
-                         "their coefficients have no finite best value and no standard error; use the penalized fit")
+                         "their coefficients have no finite maximum likelihood estimate and no standard error; use ",
+                         "the penalized fit")
   collinear <- is.na(fit$coefficients)
   if (any(collinear)) warn("fusedlr_collinear", "refit: ", sum(collinear),
                            " of the selected values are collinear with others ",
@@ -53,8 +54,8 @@ fit_design <- function(design) {
   list(values = unname(values), vague = unname(touched | collinear), yes = yes, loss = fit$deviance / 2)
 }
 
-# Inverse information, or a sandwich that allows any dependence between the tasks of a row; a weight counts its row as
-# often, by the largest weight of its tasks.
+# Inverse information, or the sandwich estimator clustered by row; a weight counts its row as often, by the largest
+# weight of its tasks.
 value_covariance <- function(design, fit, cov_type) {
   p <- ncol(design$z)
   found <- matrix(NA_real_, p, p)
@@ -158,7 +159,7 @@ print.summary.refit.fusedlr <- function(x, digits = 4L, ...) {
 
 bootstrap <- function(object, ...) UseMethod("bootstrap")
 
-# Rows are drawn with replacement, each by its weight, which counts the row as often, and keep the labels of all tasks.
+# Rows are drawn with replacement, weights taken as frequencies, and keep the labels of all tasks.
 bootstrap.fusedlr <- function(object, n = 200L, which = 1L, ...) {
   check_no_more(...)
   n <- check_whole("n", n, 2L)
@@ -196,7 +197,7 @@ confint.bootstrap.fusedlr <- function(object, parm, level = 0.95, ...) {
   found[parm, , , drop = FALSE]
 }
 
-# Standard error, share of resamples in which a coefficient is not zero, and in which two neighbours are equal.
+# Bootstrap standard error, and frequencies of selection and of ties between neighbours.
 summary.bootstrap.fusedlr <- function(object, ...) {
   check_no_more(...)
   tasks <- colnames(object$params)

@@ -1,8 +1,8 @@
-# Where a grid of penalties starts and ends: the smallest l1 that leaves nothing, the smallest fusion that ties all.
+# Ends of the grid of penalties: the smallest l1 with empty support, the smallest fusion that ties all tasks.
 
 LIMIT_TOL <- 1e-10
 
-# The fit of intercepts and of features without penalty, every other coefficient zero, (1 + d, t).
+# The null model: intercepts and unpenalized features, every other coefficient zero, (1 + d, t).
 null_params <- function(problem) {
   free <- problem$factors[-1L, "l1"] == 0
   small <- problem
@@ -22,7 +22,7 @@ l1_limit <- function(problem) {
   max(apply(slopes, 1L, max) / problem$factors[held, "l1"])
 }
 
-# The fit in which all tasks of a connected part of the graph are equal, up to intercepts that are not fused.
+# The pooled fit: all tasks of a connected component are equal, up to intercepts that are not fused.
 pooled_params <- function(problem, l1) {
   params <- matrix(0, 1L + ncol(problem$x), length(problem$tasks))
   part <- components(problem$graph, length(problem$tasks))
@@ -41,7 +41,7 @@ pooled_columns <- function(problem, members, l1) {
   for (name in c("signs", "weights", "offset")) one[[name]] <- matrix(problem[[name]][, members], ncol = 1L)
   one$factors <- rbind(problem$factors * t, matrix(0, ncol(one$x) - d, 3L))
   one$graph <- make_graph(matrix(0, 0L, 3L), 1L)
-  # Where rows are too few for a fit without penalty, a thousandth of the mean curvature stands for an l2 of 0.
+  # Where rows are too few for an unpenalized fit, a ridge of a thousandth of the mean curvature replaces an l2 of 0.
   l2 <- if (l1 == 0) 1e-3 * mean(crossprod(problem$x^2, problem$weights) / problem$scale^2) / 4 / t else 0
   column <- solve_points(one, c(l1, l2, 0), LIMIT_TOL)$params[, 1L, 1L]
   params <- matrix(column[seq_len(1L + d)], 1L + d, t)
@@ -49,8 +49,8 @@ pooled_columns <- function(problem, members, l1) {
   params
 }
 
-# Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept: slopes
-# along the edges must cancel the gradient of every set of tasks.
+# Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept. By the
+# KKT conditions subgradients along the edges must cancel the gradient of every set of tasks.
 fusion_limit <- function(problem, l1) {
   if (!ncol(problem$graph$ends)) return(0)
   params <- pooled_params(problem, l1)
@@ -67,7 +67,7 @@ fusion_limit <- function(problem, l1) {
   max(0, excess / cuts[cuts > 0])
 }
 
-# Sets of tasks that decide whether slopes can be cancelled, one 0/1 row each: arcs of a ring, elsewhere all.
+# Indicators of the sets of tasks that decide this, one 0/1 row each: arcs of a ring, elsewhere all subsets.
 task_sets <- function(graph, t) {
   ring <- (graph$ends[2L, ] - graph$ends[1L, ]) %in% c(1L, t - 1L)
   if (all(ring)) {
@@ -80,8 +80,8 @@ task_sets <- function(graph, t) {
   outer(seq_len(2^t - 1), seq_len(t) - 1L, function(s, k) (s %/% 2^k) %% 2)
 }
 
-# Curvature of the loss in one penalized coefficient, the intercept adjusted for, in units in which l2 has the factor 1;
-# mean over features and tasks.
+# Mean over features and tasks of the curvature of the loss in one penalized coefficient, adjusted for the intercept, in
+# units in which l2 has the factor 1.
 mean_curvature <- function(problem) {
   held <- problem$factors[-1L, "l1"] > 0
   if (!any(held)) return(0)

@@ -1,4 +1,4 @@
-# What R's own generics say about a fit. A fit may hold a grid of points; `which` names one of them.
+# Methods of R's own generics for a fit. A fit may hold a grid of points; `which` names one of them.
 
 params_at <- function(object, which) {
   check_whole("which", which, 1L, nrow(object$table))
@@ -91,7 +91,7 @@ classes <- function(object, yes) {
   matrix(words, nrow(yes), dimnames = dimnames(yes))
 }
 
-# Probability of every level, (n, levels). Sequential: to reach a level and to stop there. Cumulative: differences of
+# Probability of every level, (n, levels). Sequential: of reaching it and of stopping there. Cumulative: differences of
 # P(> level), put in falling order first where the fits cross.
 level_probabilities <- function(object, yes) {
   n <- nrow(yes)
@@ -113,7 +113,7 @@ level_probabilities <- function(object, yes) {
   found
 }
 
-# Probability to survive to the end of each interval, (n, intervals).
+# Probability of surviving to the end of each interval, (n, intervals).
 survival_curves <- function(object, hazard) {
   curves <- t(apply(1 - hazard, 1L, cumprod))
   if (ncol(hazard) == 1L) curves <- 1 - hazard
@@ -121,7 +121,7 @@ survival_curves <- function(object, hazard) {
   curves
 }
 
-# End of the first interval that is survived with a probability of at most one half; NA where there is none.
+# Median survival time: end of the first interval survived with probability at most one half; NA where there is none.
 median_times <- function(object, hazard) {
   below <- survival_curves(object, hazard) <= 0.5
   ends <- object$problem$outcome$breaks[-1L]
@@ -164,7 +164,7 @@ logLik.fusedlr <- function(object, which = 1L, ...) {
   structure(found, df = effective_df(object, which), nobs = sum(row_weights(problem)), class = "logLik")
 }
 
-# Cumulative tasks overlap, so that their likelihoods do not add up: that of the levels themselves.
+# Cumulative tasks overlap, so that their log-likelihoods do not add up: that of the levels themselves.
 level_likelihood <- function(object, which) {
   problem <- object$problem
   chances <- suppressWarnings(level_probabilities(object, fitted.fusedlr(object, which)))
@@ -173,8 +173,8 @@ level_likelihood <- function(object, which) {
   sum((times * log(chances[cbind(seq_along(level), level)]))[times > 0])
 }
 
-# Distinct values fitted; the ridge shrinks them, and with H the information in them and R the ridge on them they
-# count as the trace of (H + R)^-1 H.
+# Effective degrees of freedom: the trace of (H + R)^-1 H, with H the information in the distinct values and R the ridge
+# on them; without ridge their number.
 effective_df <- function(object, which) {
   pattern <- pattern_of(object, which)
   ridge <- object$table$l2[which] * object$problem$factors[row(pattern)[pattern > 0L], "l2"]

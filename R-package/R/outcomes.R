@@ -50,14 +50,14 @@ read_factor <- function(v, name) {
   list(signs = 2 * (as.integer(v) - 1) - 1, labels = levels(v))
 }
 
-# Where tasks share two words, these tell yes from no in a task that has only one.
+# Where tasks share two strings as labels, these tell yes from no in a task that has only one.
 shared_words <- function(columns) {
   words <- lapply(columns, function(v) if (is.character(v)) v)
   sort(unique(unlist(words)))
 }
 
-# An ordered factor as one task ">level" for each level but the last. Sequential: beyond this level, given that it was
-# reached, so a row that ended below has no label. Cumulative: above this level or not, for every row.
+# An ordered factor as one task ">level" for each level but the last. Sequential (continuation ratio): beyond this
+# level, given that it was reached, so a row that ended below has no label. Cumulative: above this level, for every row.
 read_ordered <- function(y, kind) {
   unseen <- setdiff(levels(y), as.character(y))
   if (length(unseen)) refuse("y never takes the levels ", quoted(unseen), "; see droplevels()")
@@ -71,8 +71,8 @@ read_ordered <- function(y, kind) {
 }
 
 # Survival times as discrete-time hazards: one task for each interval (from, to], its label 1 where the event fell in
-# it, 0 where it was survived, NA where the row was not at risk all along: entered later, ended before, or was censored
-# inside it.
+# it, 0 where it was survived, NA where the row was not at risk throughout: it entered later (left truncation), ended
+# before, or was censored inside it.
 read_survival <- function(y, breaks) {
   times <- survival_times(y)
   ends <- read_breaks(breaks, times)
@@ -102,8 +102,8 @@ survival_times <- function(y) {
   list(time = as.numeric(time), entry = as.numeric(entry), event = as.numeric(event))
 }
 
-# Ends of the intervals, 0 put in front where missing unless all rows enter later; or how many of them, with about as
-# many events each and as many after the last one: an interval up to the last event would have no survivors.
+# Ends of the intervals, 0 put in front where missing unless all rows enter later; or their number: ends are then
+# quantiles of the event times, with as many events after the last one as in each, so that it has survivors.
 read_breaks <- function(breaks, times) {
   if (is.null(breaks)) refuse("breaks are needed for Surv: ends of the intervals, or how many intervals")
   if (!is.numeric(breaks) || !length(breaks) || !all(is.finite(breaks)))

@@ -25,8 +25,8 @@ read_problem <- function(x, y, tasks, weights, offset, penalty_factors, standard
        labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels"))])
 }
 
-# What multiplies l1, l2 and fusion in each row of the coefficients, (1 + d, 3). To divide a feature by s and fit is to
-# fit the feature as it is with l1 and fusion multiplied by s and l2 by its square: so features are standardized.
+# Factors on l1, l2 and fusion of each row of the coefficients, (1 + d, 3). They standardize features: a fit with a
+# feature divided by s is the fit of the feature itself with l1 and fusion times s and l2 times s^2.
 row_factors <- function(factors, scale, fuse_intercepts) {
   rbind(c(0, 0, fuse_intercepts), cbind(l1 = factors * scale, l2 = factors * scale^2, fusion = scale))
 }
@@ -141,7 +141,7 @@ graph_word <- function(graph, t) {
   if (any(graph$weights != 1)) paste("weighted", word) else word
 }
 
-# Which connected part of the graph each task belongs to, by the position of one of its tasks.
+# Connected component of each task, by the position of one of its tasks.
 components <- function(graph, t) {
   part <- seq_len(t)
   for (e in seq_len(ncol(graph$ends))) {

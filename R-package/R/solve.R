@@ -1,10 +1,10 @@
-# The way to the compiled solver and back, and the loss that it minimises.
+# The interface to the compiled solver, and the loss that it minimises.
 
 FLOOR <- 1e-5
 STATUS <- c("optimal", "separated", "not_converged")
 
-# Without a tol of the user's own a fit goes on until its gap is at the level of rounding, so that its printed digits,
-# zeros and ties are those of the optimum, and counts as optimal if it came that far.
+# Without the user's tol a fit is solved until its duality gap is at the level of rounding, so that its printed digits,
+# zeros and ties are those of the optimum; it counts as optimal if the gap is at most ACCEPTED.
 AIM <- 1e-13
 ACCEPTED <- 1e-8
 
@@ -28,8 +28,8 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   list(params = aperm(found[[1L]], c(2L, 1L, 3L))[, , back, drop = FALSE], table = table)
 }
 
-# From strong l1 to weak, and to and fro in the others, so that neighbours follow each other; at the weakest l1 always
-# from strong l2 to weak.
+# Serpentine order for warm starts: l1 falls, the others go back and forth, so that successive points are neighbours; at
+# the least l1, l2 always falls.
 solving_order <- function(points) {
   if (nrow(points) == 1L) return(1L)
   rank <- apply(points, 2L, function(v) match(v, sort(unique(v))) - 1)

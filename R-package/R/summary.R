@@ -65,7 +65,7 @@ summary.fusedlr <- function(object, which = 1L, ...) {
                  logLik = logLik.fusedlr(object, which), nobs = nobs.fusedlr(object)), class = "summary.fusedlr")
 }
 
-# Loss of each task with an intercept of its own and the offset only.
+# Loss of the null model of each task: an intercept and the offset.
 null_losses <- function(problem) {
   vapply(seq_along(problem$tasks), function(k) {
     seen <- problem$weights[, k] > 0

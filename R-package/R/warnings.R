@@ -9,28 +9,29 @@ warn_one_class <- function(problem) {
 
 warn_status <- function(row, tol) {
   if (row$status == "separated")
-    warn("fusedlr_separation", "some task's labels are separated by its features, or all the same, so that no finite ",
-         "minimiser exists at these penalties; use a positive l1 or l2, and drop tasks whose labels are all the same")
+    warn("fusedlr_separation", "some task's labels are separated by its features (complete or quasi-complete ",
+         "separation), or all the same: no finite minimiser exists at these penalties; use a positive l1 or l2, and ",
+         "drop tasks whose labels are all the same")
   else if (row$status == "not_converged")
     warn("fusedlr_convergence", "stopped after ", row$iterations, " iterations at a relative duality gap of ",
-         format(row$gap, digits = 2L), ", asked was tol = ", format(tol),
+         format(row$gap, digits = 2L), ", above tol = ", format(tol),
          "; raise maxit or tol, or use larger penalties")
 }
 
-# Features that do not vary, and pairs of which one is the other but for its unit and its zero.
+# Constant features, and pairs of affine copies.
 warn_collinear <- function(x) {
   idle <- colSums(x != rep(x[1L, ], each = nrow(x))) == 0
   if (any(idle)) warn("fusedlr_collinear", "x: ", quoted(colnames(x)[idle]),
-                      " do not vary, so that their effects cannot be told from the intercept; drop them")
+                      " are constant, collinear with the intercept; drop them")
   pairs <- alike(x[, !idle, drop = FALSE])
   shown <- paste0("'", pairs[, 1L], "' and '", pairs[, 2L], "'")[seq_len(min(nrow(pairs), 3L))]
   if (nrow(pairs)) warn("fusedlr_collinear", "x: ", paste(shown, collapse = ", "), if (nrow(pairs) > 3L) ", ...",
-                        " say the same but for unit and zero, so that their effects cannot be told apart; ",
+                        " are affine copies of each other, so that their effects cannot be told apart; ",
                         "drop one of them")
 }
 
-# Such columns, once centred and scaled, have the same product with any vector, up to its sign; those that do are then
-# compared entry by entry. Names of the pairs, (pairs, 2).
+# Centred and scaled, affine copies have the same projection on any vector, up to the sign; candidates are then compared
+# entry by entry. Names of the pairs, (pairs, 2).
 alike <- function(x) {
   x <- x - rep(colMeans(x), each = nrow(x))
   x <- x / rep(pmax(sqrt(colSums(x^2)), .Machine$double.xmin), each = nrow(x))
@@ -43,8 +44,8 @@ alike <- function(x) {
   cbind(colnames(x)[first[same]], colnames(x)[second[same]])
 }
 
-# A chosen point at an end of the grid, unless a larger penalty would change nothing because all is zero or tied
-# already, or a smaller one next to nothing because it is small and holds no coefficient at zero or tied.
+# A chosen point at an end of the grid, unless a larger penalty would change nothing, as all is zero or tied already, or
+# a smaller one next to nothing, as it is small and no coefficient is zero or tied.
 warn_edge <- function(lists, fit) {
   ends <- unlist(lapply(names(lists), function(name) {
     value <- fit$table[[name]]

@@ -30,8 +30,8 @@ FORMAT = 2
 # Bytes of a page: the names of a million features take a quarter of it.
 _PAGE_LIMIT = 64_000_000
 
-# Limits against zip bombs: what the page, and all parts together, may unpack to, in bytes and as a multiple of the file,
-# whichever is larger. Text is compressed 5 times, data of zeros and ones 100 times, a bomb 1,000 times.
+# Limits against zip bombs: what the page, and all parts together, may unpack to, in bytes or as a multiple of the file,
+# whichever is more. Text is compressed 5 times, data of zeros and ones 100 times, a bomb 1,000 times.
 _PAGE_UNPACKED = 1_000_000, 20
 _ALL_UNPACKED = 256_000_000, 500
 

@@ -126,11 +126,11 @@ test_that("separated data and tasks of one class warn by a class of their own", 
   expect_warning(fusedlr(x, y, l1 = 0.1, fusion = 0.1, maxit = 1), class = "fusedlr_convergence")
 })
 
-test_that("features that say the same or do not vary are named", {
+test_that("affine copies and constant features are named", {
   s <- simulated()
   fit <- function(...) fusedlr(cbind(s$x, ...), s$y, l1 = 1, fusion = 1)
-  expect_warning(fit(twice = 7 - 3 * s$x[, 2]), "'x2' and 'twice' say the same", class = "fusedlr_collinear")
-  expect_warning(fit(idle = 2), "'idle' do not vary", class = "fusedlr_collinear")
+  expect_warning(fit(twice = 7 - 3 * s$x[, 2]), "'x2' and 'twice' are affine copies", class = "fusedlr_collinear")
+  expect_warning(fit(idle = 2), "'idle' are constant", class = "fusedlr_collinear")
   expect_identical(nrow(fusedlr:::alike(cbind(s$x, near = s$x[, 2] + 1e-4 * s$x[, 1]))), 0L)
   pairs <- fusedlr:::alike(cbind(s$x, a = s$x[, 1], b = -s$x[, 3]))
   expect_identical(pairs[order(pairs[, 1]), ], cbind(c("x1", "x3"), c("a", "b")))
