@@ -1,4 +1,4 @@
-"""Where randomness comes from: ``rng`` is a number, a Generator, a SeedSequence or None, in every call that draws."""
+"""Sources of randomness: ``rng`` is a number, a Generator, a SeedSequence or None, in every call that draws."""
 
 import numpy as np
 import pandas as pd

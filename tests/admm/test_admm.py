@@ -70,7 +70,7 @@ def test_a_tolerance_of_1e_9_is_reached():
 
 
 def awkward(kind, seed):
-    """Rows free of lasso and ridge that some task's labelled rows do not span."""
+    """Unpenalized rows that some task's labelled rows do not span."""
     X, Y, rng = arrays(seed, n=60, d=4)
     if kind == "a task without labels":
         Y[:, seed % 4] = np.nan

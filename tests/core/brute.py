@@ -1,4 +1,4 @@
-"""The block problem by brute force: every order of the tasks' values, with every place for zero among them."""
+"""The proximal operator of a block by enumeration: every order of the tasks' values, with every place for zero."""
 
 from functools import lru_cache
 from itertools import product

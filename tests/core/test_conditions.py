@@ -78,7 +78,7 @@ def test_nearly_equal_columns(point, apart):
 @pytest.mark.parametrize("apart", [1e-6, 1e-8, 1e-10])
 @pytest.mark.parametrize("point", POINTS[:2])
 def test_a_status_is_never_better_than_the_objective(point, apart):
-    """Against columns that span the same space without being nearly equal, where the optimum is no secret."""
+    """Against columns that span the same space without being nearly collinear, where the optimum is easily found."""
     X, Y = draw()
     noise = np.random.default_rng(2).normal(size=len(X))
     near, apart_columns = X.copy(), X.copy()

@@ -1,4 +1,4 @@
-"""The exact minimiser of one block against brute force, on every kind of graph."""
+"""The proximal operator of one block against brute force, on every kind of graph."""
 
 from itertools import combinations
 
@@ -231,7 +231,7 @@ def test_the_gauge_is_where_a_block_becomes_zero(kind):
 
 
 def test_the_gauge_of_a_free_row_is_the_largest_over_sets_of_tasks():
-    """Without l1 the slopes of each connected group must sum to zero; the rest is for the edges to carry."""
+    """Without l1 the slopes of each connected component must sum to zero."""
     rng = np.random.default_rng(37)
     for kind in KINDS[:-1] * 10:
         tasks = draw_simple_graph(rng, 8, kind)

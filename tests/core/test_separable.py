@@ -40,7 +40,7 @@ def gap_with_ridge(problem, penalty, solver, solution):
 
 
 def is_separated(X, Y):
-    """Whether some direction, of each task alone, never goes against a label: a linear program."""
+    """Whether some direction of recession exists, of each task alone: a linear program."""
     Z = np.column_stack([np.ones(len(X)), (X - X.mean(axis=0)) / X.std(axis=0)])
     for labels in Y.T:
         gains = (2 * labels - 1)[:, None] * Z
@@ -126,7 +126,7 @@ def test_neither_start_nor_order_changes_the_answer():
 
 
 def test_points_of_a_grid_without_l1_and_l2_are_found_from_their_neighbours():
-    """Each starts from the line through the two before it, so that few Newton steps are left."""
+    """Each is warm-started by extrapolation from the two before it, so that few Newton steps are left."""
     problem = build(*draw(5, 30, 60, 4))
     points = np.array([(0.0, l2, fusion) for fusion in 2.0 ** -np.arange(8) for l2 in (0.2, 0.1, 0.0)])
     params, reports = NewtonSolver(problem).solve_points(points, tol=TOL)

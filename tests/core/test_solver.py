@@ -171,7 +171,7 @@ def test_penalties_of_single_rows_act_on_them_alone(data):
 
 @pytest.mark.parametrize("l1, l2", [(0.5, 0.0), (0.0, 0.5)])
 def test_more_features_than_a_gram_matrix_holds(l1, l2):
-    """With a ridge alone all 2,500 coefficients are in the fit, so the sweeps go through the rows."""
+    """With a ridge alone all 2,500 coefficients are in the support, so the solver sweeps by rows."""
     wide = draw(5, n=30, d=2500, t=3)
     fit(wide, TaskGraph.chain(3), l1=l1, l2=l2, fusion=0.3, tol=1e-7)
 
@@ -250,7 +250,7 @@ def test_data_that_are_not_separated_are_fitted_without_any_ridge():
 
 
 def is_separated(X, Y):
-    """Whether some direction that all tasks share never goes against a label: a linear program."""
+    """Whether some direction of recession exists that all tasks share: a linear program."""
     Z, signs = np.column_stack([np.ones(len(X)), X]), 2 * Y - 1
     agree = (signs == signs[:, :1]).all(axis=1)
     gains, level = signs[agree, :1] * Z[agree], Z[~agree]

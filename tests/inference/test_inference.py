@@ -1,4 +1,4 @@
-"""Refits without penalty, and the bootstrap."""
+"""Refits by maximum likelihood, and the bootstrap."""
 
 import pickle
 import warnings

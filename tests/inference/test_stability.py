@@ -1,4 +1,4 @@
-"""Halves of the rows: what is found again, and how many false findings to expect."""
+"""Stability selection by complementary pairs: frequencies, and the bound on false selections."""
 
 import numpy as np
 import pandas as pd

@@ -475,7 +475,7 @@ def test_known_arrays_that_unpack_to_gigabytes_are_refused_before_memory_is_take
 
 
 def test_more_of_the_same_is_refused_by_the_size_of_the_file(saved, tmp_path):
-    """One packed piece that several members point to: each is small in the file, all are large in memory."""
+    """A zip bomb of overlapping members: each is small in the file, all are large in memory."""
     path = with_large_members(saved, tmp_path / "odd.npz", {DESIGN: zeros((12_500_000, 3))})
     whole = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""Results on disk: everything comes back, nothing is executed, and no half file is ever seen."""
+"""Results on disk: everything comes back, nothing is executed, and writing is atomic."""
 
 import json
 import os

@@ -114,7 +114,7 @@ def test_the_gap_closes_as_a_point_approaches_the_minimum(strength):
 
 
 def proximal_gradient(data, penalty, steps):
-    """A slow solver for fusion 0: soft-thresholded gradient steps of fixed length."""
+    """A slow solver for fusion 0: proximal gradient steps of fixed length."""
     B = np.zeros((1 + data.n_features, data.n_tasks))
     design = np.column_stack([np.ones(data.n_rows), data.X])
     length = 4.0 / (np.linalg.norm(design, 2) ** 2 * data.weights.max() + 4.0 * penalty.l2.max())
@@ -241,7 +241,7 @@ def test_the_best_split_agrees_with_trying_every_pattern(name, t):
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_splits_of_many_tasks_close_their_own_gap(name):
-    """At the best split, what is left over pays exactly for the multipliers: a saddle point."""
+    """The best split is a saddle point: the rest pays exactly for the multipliers."""
     rng = np.random.default_rng(64)
     t = 64 if name != "complete" else 16
     tasks = graph(name, t, rng)

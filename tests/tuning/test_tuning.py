@@ -109,7 +109,7 @@ def test_a_log_loss_function_is_asked_for_the_tied_points_only():
 
 
 def pairs_in_order(linear, yes, counts):
-    """AUC by its definition: all pairs of a yes and a no, equal ones half."""
+    """AUC by its definition: share of concordant pairs of a yes and a no, ties half."""
     order = np.sign(linear[yes][:, None] - linear[~yes]) / 2 + 0.5
     weight = counts[yes][:, None] * counts[~yes]
     return (order * weight).sum() / weight.sum()

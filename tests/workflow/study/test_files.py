@@ -1,4 +1,4 @@
-"""Files are whole or absent, and bitwise identical for the same numbers."""
+"""Files are written atomically, and bitwise identical for the same numbers."""
 
 import os
 import time

@@ -10,7 +10,7 @@ from study.paired import EXACT, compare, compare_distances, holm, signed_rank
 
 
 def by_enumeration(differences):
-    """Share of all sign patterns whose positive ranks lie as far from their middle."""
+    """Share of all sign patterns whose statistic is as extreme."""
     differences = np.array([value for value in differences if value != 0])
     ranks = stats.rankdata(np.abs(differences))
     sums = np.array([ranks[list(signs)].sum() for signs in map(np.array, product([False, True], repeat=len(ranks)))])
@@ -37,7 +37,7 @@ def test_differences_that_are_equal_but_for_rounding_are_ties():
 
 
 def test_many_differences_have_the_normal_limit():
-    """Just above the limit, the normal share is within a tenth of what counting gave for nearly as many."""
+    """Just above the limit, the normal approximation is within a tenth of the exact p-value for nearly as many."""
     differences = np.random.default_rng(1).normal(0.3, 1, EXACT + 1)
     assert signed_rank(differences) == pytest.approx(stats.wilcoxon(differences, mode="exact").pvalue, rel=0.1)
 

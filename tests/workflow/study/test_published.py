@@ -1,4 +1,4 @@
-"""Recomputed scores are held against the published ones row by row."""
+"""Recomputed scores are compared with the published ones row by row."""
 
 import hashlib
 import json

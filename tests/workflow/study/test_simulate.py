@@ -67,7 +67,7 @@ def test_independent_features_are_independent():
 
 
 def test_labels_follow_the_logistic_model():
-    """Labels minus their chances, summed over rows, stay within five standard deviations."""
+    """Labels minus their probabilities, summed over rows, stay within five standard deviations."""
     arrays = sim.simulate("d", 1, seed=1)
     chance = 1 / (1 + np.exp(-arrays["X_test"] @ arrays["coefs"][1:]))
     excess = (arrays["Y_test"] - chance).sum(axis=0)
