@@ -26,7 +26,7 @@ warn_collinear <- function(x) {
   pairs <- alike(x[, !idle, drop = FALSE])
   shown <- paste0("'", pairs[, 1L], "' and '", pairs[, 2L], "'")[seq_len(min(nrow(pairs), 3L))]
   if (nrow(pairs)) warn("fusedlr_collinear", "x: ", paste(shown, collapse = ", "), if (nrow(pairs) > 3L) ", ...",
-                        " are affine copies of each other, so that their effects cannot be told apart; ",
+                        " are affine copies of each other: their separate effects are not identifiable; ",
                         "drop one of them")
 }
 

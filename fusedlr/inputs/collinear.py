@@ -22,7 +22,7 @@ def warn_collinear(X: np.ndarray, names: list) -> None:
                       "them", CollinearWarning, stacklevel=3)
     if pairs:
         shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
-        warnings.warn(f"exog: {shown} are affine copies of each other, so that their effects cannot be told apart; "
+        warnings.warn(f"exog: {shown} are affine copies of each other: their separate effects are not identifiable; "
                       "drop one of them", CollinearWarning, stacklevel=3)
 
 

@@ -131,7 +131,7 @@ def test_features_that_join_many_rows_take_as_many_steps():
 
 @pytest.mark.parametrize("seed", [1, 4])
 def test_columns_that_single_precision_cannot_tell_apart(seed):
-    """Curvature is tried in single precision first; features are too many for the fallback, an interior-point method."""
+    """Curvature is tried in single precision first; there are too many features for the interior-point fallback."""
     rng = np.random.default_rng(seed)
     X, z = rng.normal(size=(200, 900)), rng.normal(size=200)
     X[:, 1] = X[:, 0] + 1e-4 * z

@@ -17,7 +17,7 @@ COMPILED = ("*.pyx", "*.hpp", "core*.cpp")
 
 
 def digest(*paths: Path) -> str:
-    """Twelve hexadecimal digits of a hash over files, byte for byte."""
+    """Twelve hexadecimal digits of a hash over the bytes of files."""
     return hashlib.sha256(b"".join(Path(path).read_bytes() for path in paths)).hexdigest()[:12]
 
 

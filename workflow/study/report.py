@@ -139,7 +139,7 @@ def _boosted(scores):
     if "rpart" not in set(scores.get("by", [])):
         return "R's package <code>ada</code>"
     return ("a function of this project on R's <code>rpart</code>, as R's package <code>ada</code> was not installed "
-            "(where it is, both give the same margins, bit for bit)")
+            "(where it is, both give bitwise identical margins)")
 
 
 def _summary(claims):

@@ -95,7 +95,7 @@ def _first_task(n_features, nonzeros, values, rng):
 
 
 def _next_task(previous, matches, values, rng):
-    """Keep some non-zero coefficients of the neighbour and draw the others anew, all different from it."""
+    """Keep some non-zero coefficients of the neighbour and redraw the others, all different from it."""
     support = np.flatnonzero(previous)
     kept = rng.choice(support, matches, replace=False)
     elsewhere = np.setdiff1d(np.arange(previous.size), kept)
