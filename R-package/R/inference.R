@@ -19,7 +19,7 @@ refit.fusedlr <- function(object, cov_type = NULL, which = 1L, ...) {
 
 refit.cv.fusedlr <- function(object, s = c("min", "1se"), ...) refit.fusedlr(chosen_fit(object, s), ...)
 
-# Observed labels of all tasks one below the other: design (rows, values), label, weight, offset, row and task.
+# Observed labels of all tasks, stacked: design (rows, values), label, weight, offset, row and task.
 pattern_design <- function(problem, pattern) {
   columns <- cbind(1, unname(problem$x))
   blocks <- lapply(seq_along(problem$tasks), function(k) {

@@ -202,7 +202,7 @@ formula.fusedlr <- function(x, ...) {
   x$formula
 }
 
-# Which places share a value: the number of the group in each place of params, 0 for a zero coefficient, (1 + d, t).
+# Tied groups: the number of the group of each entry of params, 0 for a zero coefficient, (1 + d, t).
 pattern_of <- function(object, which) {
   params <- params_at(object, which)
   group <- matrix(seq_len(ncol(params)), nrow(params), ncol(params), byrow = TRUE)

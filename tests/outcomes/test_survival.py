@@ -119,7 +119,7 @@ def test_without_penalties_it_is_separate_logits(X, model):
 
 
 def test_without_features_it_is_the_life_table(watched):
-    """Grid times as data: Kaplan and Meier's curve is then the maximum likelihood of discrete hazards."""
+    """Grid times as data: the Kaplan-Meier curve is then the maximum likelihood estimate of discrete hazards."""
     time, nothing = np.ceil(watched["time"]), np.zeros((400, 1))
     nothing[0] = 1.0
     model = FusedLogit.from_survival(time, watched["event"], nothing, breaks=BREAKS)
@@ -208,14 +208,14 @@ def test_censored_rows_are_stood_in_for_by_the_others():
 
 @pytest.fixture(scope="module")
 def late(watched):
-    """When each row came under observation, some at breaks, and some inside intervals; the rest at 0."""
+    """Left truncation: entry times, some at breaks, some inside intervals; the rest at 0."""
     rng = np.random.default_rng(8)
     entry = pd.Series(rng.choice([0.0, 0.0, 0.25, 1.0, 1.5, 2.0], 400), watched.index)
     return entry.where(entry < watched["time"], 0.0)
 
 
 def test_brier_scores_of_late_entries_follow_from_their_definition(X, watched, late):
-    """Row by row, with the probability not to be censored from statsmodels."""
+    """Row by row, with censoring weights from statsmodels."""
     model = FusedLogit.from_survival(watched["time"], watched["event"], X, BREAKS, entry=late)
     curves = model.fit(0.5, 0.1, 1.0).predict(which="survival")
     time, event, entry = watched["time"].to_numpy(), watched["event"].to_numpy() == 1, late.to_numpy()

@@ -1,4 +1,4 @@
-"""glmnet and glm through rpy2 solve our problem in the corners where theirs is the same."""
+"""glmnet and glm through rpy2 solve our problem in the special cases where theirs is the same."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The R package on the same core: it builds, passes its own tests, stops at Ctrl-C, and gives Python's bytes."""
+"""The R package on the same core: it builds, passes its tests, stops at Ctrl-C, and is bitwise identical to Python."""
 
 import os
 import re
