@@ -24,7 +24,8 @@ def streams(rng: Any, n: int) -> list[np.random.SeedSequence]:
     n : int
     """
     if isinstance(rng, np.random.Generator):
-        return rng.bit_generator.seed_seq.spawn(n)  # type: ignore[attr-defined]
+        bits: Any = rng.bit_generator
+        return getattr(bits, "seed_seq", bits._seed_seq).spawn(n)  # public from numpy 1.25 on
     return (rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)).spawn(n)
 
 
