@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
-                         OneClassWarning, SeparationWarning)
+                         LeftOutWarning, OneClassWarning, SeparationWarning)
 from .fit import load
 from .inference import BootstrapResults, PredictionResults, RefitResults, StabilityResults
 from .model import FusedLogit
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from . import plots  # noqa: F401
 
 __all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning",
-           "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "OneClassWarning",
-           "PredictionResults", "RefitResults", "SeparationWarning", "StabilityResults", "TaskGraph", "__version__",
-           "load"]
+           "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "LeftOutWarning",
+           "OneClassWarning", "PredictionResults", "RefitResults", "SeparationWarning", "StabilityResults", "TaskGraph",
+           "__version__", "load"]
 
 
 def __getattr__(name):

@@ -60,6 +60,8 @@ class Model:
             raise ValueError(f"spec.outcome must have {self.problem.n_tasks} tasks, found {checks.shown(names)}")
         if graph.n_tasks != len(names) or (graph.names is not None and list(graph.names) != names):
             raise ValueError(f"problem.tasks must be of the tasks {checks.shown(names)}, found {checks.shown(graph)}")
+        if self.outcome.long and np.bincount(self.problem.labels.row).max(initial=0) > 1:
+            raise ValueError("spec.outcome.long must be False where rows have several labels, found True")
         if self.spec.has_offset != (self.problem.design.offset is not None):
             raise ValueError(f"problem.design.offset must {'' if self.spec.has_offset else 'not '}be there, as "
                              "spec.has_offset says")
@@ -128,14 +130,24 @@ class Model:
 
     @property
     def nobs(self) -> int:
+        """Rows with at least one observed label; groups of them in a model of times whose rows follow each other."""
+        return self.n_groups if self.outcome.by_group else self.n_rows
+
+    @property
+    def n_rows(self) -> int:
         """Rows with at least one observed label."""
         return len(np.unique(self.with_data().labels.row))
 
     @property
-    def endog(self) -> pd.DataFrame:
-        """Labels as 0, 1 and NaN where not observed, DataFrame (n, t)."""
+    def n_groups(self) -> int:
+        """Groups of rows that belong together and have an observed label; rows where no groups were given."""
+        return int((self.with_data().groups.counted).sum())
+
+    @property
+    def endog(self) -> pd.DataFrame | pd.Series:
+        """Labels as 0, 1 and NaN where not observed, DataFrame (n, t); Series (n,) where each row has one task."""
         labels = self.with_data().labels
-        return self.spec.by_label(labels.table(labels.yes.astype(float), self.problem.n_rows), self.index)
+        return self.outcome.by_label(labels, labels.yes.astype(float), self.problem.n_rows, self.index)
 
     @property
     def exog(self) -> pd.DataFrame:
@@ -179,9 +191,9 @@ class Model:
         """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
         return self.problem.penalty(*self.spec.penalties(l1, l2, fusion, self.fuse_intercepts))
 
-    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> HeldOut:
+    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
         """Rows that the model was not built from, as it sees its own."""
-        return self.spec.held_out(endog, exog, weights, offset)
+        return self.spec.held_out(endog, exog, weights, offset, task)
 
     def __repr__(self) -> str:
         rows = f"{self.problem.n_rows} rows" if self.has_data else "data removed"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .io import Array, saved
@@ -24,6 +25,7 @@ RIDGE = 1e-2
 
 _STEP = 1e-9
 _MAX_ITER = 60
+_CELLS = 4_000_000  # of the table of groups by values that is held at a time
 
 
 @dataclass(frozen=True)
@@ -130,16 +132,29 @@ def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
     Groups are taken as independent. One that counts twice counts as two that are equal; no
     correction for the number of groups is made.
     """
-    labels, groups = problem.labels, problem.groups
-    first = loss_derivatives(labels, problem.linear(fit.params))[0]
-    scores = np.zeros((problem.n_rows, len(fit.values)))
+    groups, bread, values = problem.groups, np.nan_to_num(fit.cov), len(fit.values)
+    first = loss_derivatives(problem.labels, problem.linear(fit.params))[0]
+    middle, block = np.zeros((values, values)), max(_CELLS // values, 1)
+    for start in range(0, len(groups.times), block):
+        times = groups.times[start:start + block]
+        scores = _group_scores(problem, fit.pattern, first, start, len(times))[times > 0]
+        scores /= np.sqrt(times[times > 0])[:, None]
+        middle += scores.T @ scores
+    return np.where(np.isnan(fit.cov), np.nan, bread @ middle @ bread)
+
+
+def _group_scores(problem, pattern, first, start, count):
+    """Derivatives of the loss of some groups, from number ``start`` on, in the values of a pattern, (count, p)."""
+    place = problem.groups.of(problem.labels) - start
+    inside = (place >= 0) & (place < count)
+    labels, first, place = problem.labels.some(inside), first[inside], place[inside]
+    scores = np.zeros((count, pattern.max() + 1))
     for k, part in enumerate(labels.parts):
-        rows, numbers = _in_task(fit.pattern, k)
-        scores[labels.row[part][:, None], numbers] += first[part, None] * problem.design.columns(rows, labels.row[part])
-    counted = groups.times > 0
-    scores = groups.sums(scores)[counted] / np.sqrt(groups.times[counted])[:, None]
-    bread = np.nan_to_num(fit.cov)
-    return np.where(np.isnan(fit.cov), np.nan, bread @ (scores.T @ scores) @ bread)
+        rows, numbers = _in_task(pattern, k)
+        labelled = labels.row[part]
+        gather = csr_array((first[part], (place[part], np.arange(len(labelled)))), shape=(count, len(labelled)))
+        scores[:, numbers] += gather @ problem.design.columns(rows, labelled)
+    return scores
 
 
 def _in_places(pattern, values):

@@ -27,3 +27,7 @@ class OneClassWarning(FusedLogitWarning):
 
 class CrossingWarning(FusedLogitWarning):
     """Fitted P(> level) rises with the level in some rows, and was put in order."""
+
+
+class LeftOutWarning(FusedLogitWarning):
+    """Events or labels of the data that the model does not use."""

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +18,8 @@ from .base import Model
 from .constrained_fit import pattern_of
 from .io import Array, Nested, Plain, saved
 from .objective import loglike, null_loglike, pointwise_loss, sigmoid
+from .outcomes import Outcome
+from .problem import Design, Labels
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -101,7 +104,9 @@ class Facts:
     Attributes
     ----------
     nobs : int
-        Rows with at least one observed label.
+        Observations; see ``Fit.nobs``.
+    rows, unlabelled, groups : int
+        Rows with an observed label, rows without any, and groups of the former.
     units : float
         Sampling units, each as often as it counts; the n of BIC.
     labels, yes : ndarray, shape (t,)
@@ -114,6 +119,9 @@ class Facts:
     """
 
     nobs: int = saved()
+    rows: int = saved()
+    unlabelled: int = saved()
+    groups: int = saved()
     units: float = saved(Plain(io.finite(0)))
     labels: np.ndarray = saved(Array(("t",), least=0))
     yes: np.ndarray = saved(Array(("t",), least=0))
@@ -128,9 +136,10 @@ class Facts:
         """The facts of a model at coefficients of shape (1 + d, t)."""
         problem = model.with_data()
         labels, linear, offset = problem.labels, problem.linear(params), problem.design.shift(problem.labels)
-        return cls(model.nobs, problem.groups.size, labels.sums(labels.weight), labels.sums(labels.weight * labels.yes),
-                   loglike(labels, linear), null_loglike(labels, offset), model.outcome.loglike(labels, linear),
-                   model.outcome.null_loglike(labels, offset), model.outcome.facts(labels))
+        return cls(model.nobs, model.n_rows, problem.n_rows - model.n_rows, model.n_groups, problem.groups.size,
+                   labels.sums(labels.weight), labels.sums(labels.weight * labels.yes), loglike(labels, linear),
+                   null_loglike(labels, offset), model.outcome.loglike(labels, linear),
+                   model.outcome.null_loglike(labels, offset), model.outcome.facts(labels, problem.n_rows))
 
 
 class Fit(Result):
@@ -171,7 +180,7 @@ class Fit(Result):
         return pattern_of(self._params, self.model.tasks)
 
     def effects(self, found_in: BootstrapResults | StabilityResults | None = None) -> pd.DataFrame:
-        """One row for each stretch of tasks over which a feature keeps its coefficient, of tasks in a chain.
+        """One row for each stretch of tasks over which a feature keeps its coefficient, of tasks in chains.
 
         Parameters
         ----------
@@ -187,13 +196,13 @@ class Fit(Result):
             the coefficient changes where this stretch begins; of a feature's first stretch, the
             share in which it is constant throughout.
         """
-        if not self.model.tasks.is_chain:
+        if not self.model.tasks.is_line:
             raise ValueError("effects are stretches of a chain, found another graph of tasks; see fused_groups")
         changes, axis = _changes(self, found_in), self.model.outcome.axis
         begins, ends = (axis.names, axis.names) if axis.ends is None else (axis.ends[:-1], axis.ends[1:])
         rows = [(name, begins[first], ends[last], *rest)
                 for name, values, change in zip(self.model.spec.features, self._params[1:], changes)
-                for first, last, *rest in _stretches(values, change)]
+                for first, last, *rest in _stretches(values, change, self.model.tasks)]
         words = ("first", "last") if axis.ends is None else ("start", "end")
         table = pd.DataFrame(rows, columns=["feature", *words, "coef", "constant", "found"]).set_index("feature")
         return table if found_in is not None else table.drop(columns="found")
@@ -202,8 +211,13 @@ class Fit(Result):
 
     @property
     def nobs(self) -> int:
-        """Rows with at least one observed label."""
+        """Rows with at least one observed label; of times to an event, groups of such rows where there are groups."""
         return self.facts.nobs
+
+    @property
+    def n_groups(self) -> int:
+        """Groups of rows that belong together and have an observed label; rows where no groups were given."""
+        return self.facts.groups
 
     @property
     def nobs_per_task(self) -> pd.Series:
@@ -272,12 +286,13 @@ class Fit(Result):
 
     @property
     def bic(self) -> float:
-        """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of rows: tasks of a row are dependent."""
+        """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of rows, or of groups: both are dependent."""
         return -2 * self.llf + float(np.log(self.facts.units)) * self.df_effective
 
     # ---- predictions and residuals ----------------------------------------------------------------------------------
 
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None,
+                task: Any = None, cause: Any = None) -> pd.DataFrame | pd.Series:
         """Predictions for new rows, or for the rows of the fit.
 
         Parameters
@@ -291,66 +306,112 @@ class Fit(Result):
             two labels. Of an ordered outcome also "levels" (probability of each level),
             "level" (the most probable one) and "rank" (expected level where levels are
             numbers, else expected position from 1); of time to event "hazard", "survival",
-            "incidence" (both at the ends of the intervals) and "median" (the end of the first
-            interval that half survive at most, NaN where there is none).
+            "incidence" (both at the ends of the intervals) and "median" (when survival falls to
+            a half, the hazard taken as constant within an interval; NaN where it does not).
         offset : float or array_like, shape (n,) or (n, t), or the name of a column of exog, optional
             Of new rows. A model with an offset asks for it; 0 is an answer.
+        task : name of a task, array_like of names, shape (n,), or name of a column of exog, optional
+            The task to predict, of all rows or of each row.
+        cause : name of a cause, optional
+            Of models with several causes: that of "hazard" and "incidence"; all where left out.
 
         Returns
         -------
         DataFrame, shape (n, t)
-            A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and "median".
+            A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and
+            "median", and where ``task`` is given.
         """
         outcome = self.model.outcome
         which = checks.word("which", which, ("prob", "linear", "label", *outcome.predictions))
+        _refuse_misplaced(outcome, which, task, cause)
+        if task is not None:
+            return self._predict_task(exog, which, offset, task)
         linear = self._linear(exog, offset)
         if which in outcome.predictions:
-            return outcome.predict(linear, which)
+            return outcome.predict(linear, which, **({} if cause is None else {"cause": cause}))
         if which == "prob":
             return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
         return linear if which == "linear" else self._labels(linear)
 
+    def _predict_task(self, exog, which, offset, task):
+        """Predictions of one task for each row, Series (n,)."""
+        design, index = self._rows(exog, offset)
+        k = self.model.spec.positions(task, exog, design.n_rows, index)
+        labels = Labels.long(np.ones(len(k)), k, len(self.model.endog_names))
+        linear = np.empty(len(k))
+        linear[labels.row] = design.linear(self._params, labels)
+        if which == "label":
+            words = np.array([[*words, None] for words in self.model.outcome.words], dtype=object)
+            return pd.Series(words[k, (linear > 0).astype(int)], index).infer_objects()
+        return pd.Series(sigmoid(linear) if which == "prob" else linear, index)
+
     @property
-    def fittedvalues(self) -> pd.DataFrame:
-        """Probabilities of yes in the rows of the fit, DataFrame (n, t)."""
+    def fittedvalues(self) -> pd.DataFrame | pd.Series:
+        """Probabilities of yes in the rows of the fit, DataFrame (n, t).
+
+        A Series (n,) where each row has one task, NaN in rows without a label.
+        """
+        problem = self.model.with_data()
+        if self.model.outcome.long:
+            return self._by_label(sigmoid(problem.linear(self._params)))
         return self.predict()
 
     @property
-    def resid_response(self) -> pd.DataFrame:
-        """Label less fitted probability, NaN where the label is not observed, DataFrame (n, t)."""
+    def resid_response(self) -> pd.DataFrame | pd.Series:
+        """Label less fitted probability, NaN where the label is not observed, shaped as ``fittedvalues``."""
         return self.model.endog - self.fittedvalues
 
     @property
-    def resid_pearson(self) -> pd.DataFrame:
-        """``resid_response`` over the standard deviation of the label, sqrt(p (1 - p)), DataFrame (n, t)."""
+    def resid_pearson(self) -> pd.DataFrame | pd.Series:
+        """``resid_response`` over the standard deviation of the label, sqrt(p (1 - p))."""
         return self._residuals(lambda margin: np.exp(-margin / 2))
 
     @property
-    def resid_deviance(self) -> pd.DataFrame:
-        """Signed root of what each label adds to the deviance, weights not counted, DataFrame (n, t)."""
+    def resid_deviance(self) -> pd.DataFrame | pd.Series:
+        """Signed root of what each label adds to the deviance, weights not counted."""
         return self._residuals(lambda margin: np.sqrt(2 * pointwise_loss(margin)))
 
-    def _residuals(self, size) -> pd.DataFrame:
+    def _residuals(self, size) -> pd.DataFrame | pd.Series:
         """Residuals with the sign of the label, from their size at a margin (sign times linear predictor)."""
         problem = self.model.with_data()
         sign = problem.labels.sign
-        values = problem.labels.table(sign * size(sign * problem.linear(self._params)), problem.n_rows)
-        return self.model.spec.by_label(values, self.model.index)
+        return self._by_label(sign * size(sign * problem.linear(self._params)))
+
+    def _by_label(self, values: np.ndarray) -> pd.DataFrame | pd.Series:
+        problem = self.model.problem
+        return self.model.outcome.by_label(problem.labels, values, problem.n_rows, self.model.index)
+
+    def _rows(self, exog: Any, offset: Any) -> tuple[Design, pd.Index | None]:
+        """Rows to predict: new ones, or those of the fit."""
+        if exog is not None:
+            return self.model.spec.new_rows(exog, offset)
+        if offset is not None:
+            raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
+        return self.model.with_data().design, self.model.index
 
     def _linear(self, exog: Any, offset: Any) -> pd.DataFrame:
-        if exog is None:
-            if offset is not None:
-                raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
-            design, index = self.model.with_data().design, self.model.index
-        else:
-            design, index = self.model.spec.new_rows(exog, offset)
-        return self.model.spec.by_label(design.table(self._params), index)
+        design, index = self._rows(exog, offset)
+        return self.model.spec.table(design.table(self._params), index)
 
     def _labels(self, linear: pd.DataFrame) -> pd.DataFrame:
         # Object arrays keep each label as the user wrote it; infer_objects then finds the type of the column.
         columns = {name: np.array([*words, None], dtype=object)[:2][(linear[name] > 0).to_numpy().astype(int)]
                    for name, words in zip(linear.columns, self.model.outcome.words)}
         return pd.DataFrame(columns, linear.index).infer_objects()
+
+
+def _refuse_misplaced(outcome: Outcome, which: str, task: Any, cause: Any) -> None:
+    """Refuse a task where the outcome as a whole is asked for, and a cause that is not there or nobody asked for."""
+    if task is not None and which in outcome.predictions:
+        raise ValueError(f"task goes with which='prob', 'linear' and 'label', found which={which!r}, about all "
+                         "tasks")
+    if cause is None:
+        return
+    if isinstance(cause, bool) or not isinstance(cause, (str, Real)) or cause not in outcome.causes:
+        known = f"one of {list(outcome.causes)}" if outcome.causes else "left out in a model without several causes"
+        raise ValueError(f"cause must be {known}, found {checks.shown(cause)}")
+    if which not in outcome.predictions:
+        raise ValueError(f"cause goes with which='hazard' and 'incidence', found which={which!r}")
 
 
 def _changes(fit: Fit, found_in: Any) -> Iterator[np.ndarray | None] | np.ndarray:
@@ -363,12 +424,17 @@ def _changes(fit: Fit, found_in: Any) -> Iterator[np.ndarray | None] | np.ndarra
     return np.moveaxis(np.diff(found_in.samples[:, 1:], axis=2) != 0, 1, 0)
 
 
-def _stretches(values, changes):
+def _stretches(values, changes, tasks):
     """First and last task, value and constancy of each stretch of equal values, and how often resamples agree."""
-    starts = np.append(0, np.flatnonzero(np.diff(values)) + 1)
+    joined = np.isin(np.arange(len(values) - 1), tasks.edges[:, 0])
+    starts = np.append(0, np.flatnonzero((np.diff(values) != 0) | ~joined) + 1)
     for first, last in zip(starts, np.append(starts[1:], len(values)) - 1):
+        begins = first == 0 or not joined[first - 1]
+        constant = begins and (last == len(values) - 1 or not joined[last])
         if changes is None:
             found = np.nan
         else:
-            found = changes[:, first - 1].mean() if first else 1 - changes.any(axis=1).mean()
-        yield first, last, values[first] + 0.0, len(starts) == 1, found
+            rest = np.flatnonzero(~joined[first:])
+            chain = slice(first, first + rest[0] if len(rest) else len(joined))
+            found = 1 - changes[:, chain].any(axis=1).mean() if begins else changes[:, first - 1].mean()
+        yield first, last, values[first] + 0.0, constant, found

@@ -63,6 +63,14 @@ class Labels:
         start = np.append(0, np.cumsum(np.bincount(task, minlength=Y.shape[1])))
         return cls(start, row, np.where(Y.T[seen.T] == 1, 1, -1).astype(np.int8), weights.T[seen.T])
 
+    @classmethod
+    def long(cls, y: np.ndarray, task: np.ndarray, n_tasks: int) -> Labels:
+        """Labels of rows that have one each: 0, 1 or NaN where it is not observed, and positions of their tasks."""
+        seen = np.flatnonzero(~np.isnan(y))
+        row = seen[np.argsort(task[seen], kind="stable")]
+        start = np.append(0, np.cumsum(np.bincount(task[seen], minlength=n_tasks)))
+        return cls(start, row, np.where(y[row] == 1, 1, -1).astype(np.int8), np.ones(len(row)))
+
     @property
     def n_tasks(self) -> int:
         return len(self.start) - 1
@@ -106,6 +114,10 @@ class Labels:
     def times(self, by_row: np.ndarray) -> Labels:
         """The same labels with every weight multiplied by a number for its row, shape (n,)."""
         return replace(self, weight=self.weight * by_row[self.row])
+
+    def counted_once(self) -> Labels:
+        """The same labels, each with the weight 1."""
+        return replace(self, weight=np.ones(self.size))
 
     def some(self, which: np.ndarray) -> Labels:
         """Some of the labels, ndarray of bool, shape (m,)."""
@@ -222,21 +234,58 @@ class Groups:
         np.maximum.at(times, labels.row, labels.weight)
         return cls(np.arange(n), times)
 
+    @classmethod
+    def given(cls, code: np.ndarray, word: str, labels: Labels) -> Groups:
+        """Groups of a user, by number from 0 on; those without a label do not count, all others once."""
+        counted = np.zeros(code.max(initial=-1) + 1)
+        counted[code[labels.row]] = 1.0
+        return cls(code, counted, word)
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether every group counts a whole number of times."""
+        return not (self.times % 1).any()
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether every row is a group of its own."""
+        return self.word == "row"
+
+    @property
+    def by_row(self) -> np.ndarray | None:
+        """Group of each row, shape (n,); None where rows stand for themselves."""
+        return None if self.are_rows else self.code
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Which groups count at all, shape (number of groups,)."""
+        return self.times > 0
+
     @property
     def size(self) -> float:
         """How many groups there are, each as often as it counts; the n of BIC."""
         return float(self.times.sum())
 
     def sums(self, by_row: np.ndarray) -> np.ndarray:
-        """Sum over the rows of each group, shape (number of groups, ...)."""
-        total = np.zeros((len(self.times), *by_row.shape[1:]))
-        np.add.at(total, self.code, by_row)
-        return total
+        """Sum over the rows of each group, shape (number of groups,)."""
+        return np.bincount(self.code, by_row, len(self.times))
 
-    def take(self, rows: np.ndarray) -> Groups:
-        """The groups of some of the rows; a row that comes twice is twice in its group, or is two rows."""
-        code = self.code[rows]
-        return Groups(np.arange(len(rows)), self.times[code]) if self.word == "row" else replace(self, code=code)
+    def of(self, labels: Labels) -> np.ndarray:
+        """Group of each label, shape (m,)."""
+        return self.code[labels.row]
+
+    def shares(self, labels: Labels) -> np.ndarray:
+        """How often each row counts, shape (n,): by itself, or its share of the label weights of its group."""
+        if self.are_rows:
+            return self.times
+        by_row = labels.by_row(labels.weight, len(self.code))
+        return by_row / np.maximum(self.sums(by_row), 5e-324)[self.code]
+
+    def take(self, rows: np.ndarray, labels: Labels) -> Groups:
+        """The groups of some of the rows, with their labels; a row that comes twice is twice in its group, or two."""
+        if self.are_rows:
+            return Groups(np.arange(len(rows)), self.times[rows])
+        return Groups.given(self.code[rows], self.word, labels)
 
 
 @dataclass(frozen=True)
@@ -347,8 +396,8 @@ class Problem:
 
     def take(self, rows: np.ndarray) -> Problem:
         """The same problem on some of the rows, in the order given; a row may come more than once."""
-        return replace(self, design=self.design.take(rows), labels=self.labels.take(rows, self.n_rows),
-                       groups=self.groups.take(rows))
+        labels = self.labels.take(rows, self.n_rows)
+        return replace(self, design=self.design.take(rows), labels=labels, groups=self.groups.take(rows, labels))
 
     def check_loaded(self) -> None:
         """Refuse parts of a file that do not belong together."""

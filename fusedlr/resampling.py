@@ -11,7 +11,9 @@ import numpy as np
 
 from .problem import Groups, Labels
 
-__all__ = ["draw", "halves", "number_of_units", "seed_of", "stratified_folds", "streams"]
+__all__ = ["draw", "halves", "number_of_units", "seed_of", "split_weights", "stratified_folds", "streams"]
+
+_MOST_ROWS = 10**7  # that whole weights may stand for where folds split them
 
 
 def streams(rng: Any, n: int) -> list[np.random.SeedSequence]:
@@ -52,18 +54,19 @@ def halves(groups: Groups, rng: np.random.Generator) -> list[np.ndarray]:
     return [_times(units, groups) for units in (order[:half], order[half:2 * half])]
 
 
-def stratified_folds(labels: Labels, n: int, folds: int, rng: Any) -> np.ndarray:
-    """Fold of each row, such that every combination of labels is spread as evenly as it can be.
+def stratified_folds(labels: Labels, groups: Groups, folds: int, rng: Any) -> np.ndarray:
+    """Fold of each row, such that labels are spread as evenly as they can be and no group is split.
 
-    Rows are sorted by their labels (not observed is a label of its own), in random order
-    where these are the same, and dealt out in turn: the numbers of rows with the same
-    labels differ by at most 1 between folds, and so do the numbers of all rows.
+    Groups of one row are sorted by their labels (not observed is a label of its own), in random
+    order where these are the same, and dealt out in turn: the numbers of rows with the same labels
+    differ by at most 1 between folds, and so do the numbers of all rows. Larger groups are dealt out
+    from the largest to the smallest, in random order where these are the same, each to the fold that
+    lacks its labels most.
 
     Parameters
     ----------
     labels : Labels
-    n : int
-        Number of rows.
+    groups : Groups
     folds : int
     rng : int, SeedSequence, Generator or None
 
@@ -71,13 +74,50 @@ def stratified_folds(labels: Labels, n: int, folds: int, rng: Any) -> np.ndarray
     -------
     ndarray of int, shape (n,)
     """
-    order = np.argsort(np.random.default_rng(rng).random(n), kind="stable")
+    generator = np.random.default_rng(rng)
+    if np.bincount(groups.code).max(initial=0) > 1:
+        return _fold_of_groups(labels, groups, folds, generator)[groups.code]
+    n = len(groups.code)
+    order = np.argsort(generator.random(n), kind="stable")
     for part in [*labels.parts][::-1]:  # a radix sort, from the last task to the first
         sign = np.zeros(n, dtype=np.int8)
         sign[labels.row[part]] = labels.sign[part] * (labels.weight[part] > 0)
         order = order[np.argsort(sign[order], kind="stable")]
     fold = np.empty(n, dtype=int)
     fold[order] = np.arange(n) % folds
+    return fold
+
+
+def split_weights(labels: Labels, groups: Groups, folds: int, rng: Any) -> np.ndarray | None:
+    """Share of each row that is in each fold, shape (folds, n), where weights are whole numbers of equal rows.
+
+    Folds are those that the rows would get if each stood there as often as its weight says. None
+    where nothing is to be split: groups were given, all weights are 1, some are not whole, or they
+    stand for too many rows.
+    """
+    times = groups.times
+    if not groups.are_rows or (times <= 1).all() or not groups.are_whole or times.sum() > _MOST_ROWS:
+        return None
+    rows = np.repeat(np.arange(len(times)), times.astype(int))
+    apart = labels.take(rows, len(times))
+    fold = stratified_folds(apart, Groups.rows(apart.counted_once(), len(rows)), folds, rng)
+    counts = np.zeros((folds, len(times)))
+    np.add.at(counts, (fold, rows), 1.0)
+    return np.divide(counts, times, out=np.zeros_like(counts), where=times > 0)
+
+
+def _fold_of_groups(labels, groups, folds, rng):
+    """Fold of each group, shape (number of groups,): greedily, by the weight of its labels of either kind."""
+    code = groups.code[labels.row]
+    counts = np.column_stack([np.bincount(code, labels.weight * side, len(groups.times))
+                              for side in (labels.yes, ~labels.yes)])
+    order = np.lexsort((rng.random(len(counts)), -counts.sum(axis=1)))
+    wanted, filled = np.maximum(counts.sum(axis=0), 1e-300) / folds, np.zeros((folds, 2))
+    fold = np.empty(len(counts), dtype=int)
+    for group in order:
+        lack = ((filled + counts[group]) / wanted) ** 2 - (filled / wanted) ** 2
+        fold[group] = np.argmin(lack.sum(axis=1))
+        filled[fold[group]] += counts[group]
     return fold
 
 

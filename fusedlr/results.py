@@ -189,8 +189,9 @@ class FusedLogitResults(Fit):
         Parameters
         ----------
         cov_type : "cluster" or "nonrobust", optional
-            Standard errors that allow any dependence between the tasks of a row, the
-            default where there are several tasks, or that take them as independent.
+            Standard errors that allow any dependence between the labels of a row, or of a group
+            where the model has groups, the default where there are several tasks or groups; or
+            that take them as independent.
 
         Returns
         -------

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from .checks import check_index
-from .inputs import (INTERCEPT, SAVED_FORMULA, Formula, new_offset, read_new_exog, read_params, read_penalty,
+from .inputs import (INTERCEPT, SAVED_FORMULA, Formula, column, new_offset, read_new_exog, read_params, read_penalty,
                      weighted)
 from .io import NONE, Array, Nested, Plain, either, named, names, position, saved
-from .outcomes import OUTCOMES, Outcome
+from .outcomes import OUTCOMES, LongLabels, Outcome, task_positions
 from .problem import Design, Labels
 
 __all__ = ["HeldOut", "Spec"]
@@ -86,9 +86,9 @@ class Spec:
         """Values of shape (t,) with their names."""
         return pd.Series(np.asarray(values), self.tasks)
 
-    def by_label(self, table: np.ndarray, index: pd.Index | None) -> pd.DataFrame:
+    def table(self, values: np.ndarray, index: pd.Index | None) -> pd.DataFrame:
         """A table of rows by tasks with its names."""
-        return pd.DataFrame(table, index, self.tasks)
+        return pd.DataFrame(values, index, self.tasks)
 
     def check_loaded(self) -> None:
         """Refuse a feature of a file that goes by the name of the intercept."""
@@ -113,10 +113,27 @@ class Spec:
         X, index = self._features(exog)
         return Design(X, new_offset(offset, exog, len(X), index, self.tasks, self.has_offset)), index
 
-    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> HeldOut:
+    def positions(self, task: Any, exog: Any, n: int, index: pd.Index | None) -> np.ndarray:
+        """Positions of the tasks of n rows, shape (n,), from one for all rows, one a row, or the name of a column."""
+        if isinstance(task, str) and task not in self.tasks:
+            task = column("task", task, exog, "exog")
+        if pd.api.types.is_scalar(task):
+            return task_positions([task] * n, self.outcome.tasks)
+        if isinstance(task, pd.Series):
+            check_index(task.index, index, "task", "exog")
+        positions = task_positions(task, self.outcome.tasks)
+        if len(positions) != n:
+            raise ValueError(f"task must have one value for each of the {n} rows of exog, found {len(positions)}")
+        return positions
+
+    def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
         """Rows that a fit did not see."""
         design, index = self.new_rows(exog, offset)
-        found = self.outcome.labels(endog)
+        if isinstance(task, str) and isinstance(exog, pd.DataFrame):
+            task = column("task", task, exog, "exog")
+        if task is None and self.outcome.long and getattr(endog, "ndim", 1) == 1:
+            raise ValueError("task must be given: the rows of this model have one task each")
+        found = self.outcome.labels(endog if task is None else LongLabels.read(endog, task))
         if found.n_rows != design.n_rows:
             raise ValueError(f"endog must have one row for each of the {design.n_rows} rows of exog, found "
                              f"{found.n_rows}")

@@ -62,7 +62,7 @@ class TaskGraph:
         """Each task tied to the next: the paper's ``Circ = 0``."""
         names = _checked_names(names)
         n_tasks = _checked_size(n_tasks, names)
-        return cls([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
+        return cls._at([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
 
     @classmethod
     def ring(cls, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
@@ -71,7 +71,14 @@ class TaskGraph:
         n_tasks = _checked_size(n_tasks, names)
         if n_tasks < 3:
             raise ValueError(f"tasks='ring' needs at least 3 tasks, found n_tasks = {n_tasks}; use 'chain'")
-        return cls([(k, (k + 1) % n_tasks) for k in range(n_tasks)], n_tasks, names)
+        return cls._at([(k, (k + 1) % n_tasks) for k in range(n_tasks)], n_tasks, names)
+
+    @classmethod
+    def _at(cls, edges: list, n_tasks: int, names: Any) -> TaskGraph:
+        """A graph whose edges are given by position, whatever the names of its tasks."""
+        graph = cls(edges, n_tasks)
+        graph.names = names
+        return graph
 
     @classmethod
     def build(cls, tasks: Any, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
@@ -99,6 +106,11 @@ class TaskGraph:
         """Whether the edges are exactly (0, 1), (1, 2), ... in this order; weights may differ."""
         path = np.column_stack([np.arange(self.n_tasks - 1), np.arange(1, self.n_tasks)])
         return np.array_equal(self.edges, path)
+
+    @property
+    def is_line(self) -> bool:
+        """Whether every edge ties a task to the next: a chain, or several of them one after the other."""
+        return bool((self.edges[:, 1] == self.edges[:, 0] + 1).all())
 
     @property
     def is_ring(self) -> bool:
@@ -158,11 +170,13 @@ class TaskGraph:
     def _position(self, task):
         if self.names is not None and isinstance(task, Hashable) and task in self._places:
             return self._places[task]
-        # 1.0 is a position too: R has no other whole numbers.
-        if isinstance(task, Real) and not isinstance(task, bool) and task in range(self.n_tasks):
+        # Names that are numbers leave no room for positions. 1.0 is a position too: R has no other whole numbers.
+        by_name = any(isinstance(name, Real) for name in self.names or ())
+        if not by_name and isinstance(task, Real) and not isinstance(task, bool) and task in range(self.n_tasks):
             return int(task)
-        known = f"names {list(self.names)} or positions" if self.names else "positions"
-        raise ValueError(f"tasks (edges): no task {checks.shown(task)}; there are {known} 0 to {self.n_tasks - 1}")
+        known = [f"names {list(self.names)}"] if self.names else []
+        known += [f"positions 0 to {self.n_tasks - 1}"] * (not by_name)
+        raise ValueError(f"tasks (edges): no task {checks.shown(task)}; there are {' or '.join(known)}")
 
     def __eq__(self, other):
         return (
@@ -186,7 +200,7 @@ SAVED_GRAPH = Plain(
             "edges": listed(row(WHOLE, WHOLE, finite(0)))}),
     lambda graph: {"n_tasks": graph.n_tasks, "names": graph.names,
                    "edges": [[*edge, weight] for edge, weight in zip(graph.edges.tolist(), graph.weights.tolist())]},
-    lambda page: TaskGraph(page["edges"], page["n_tasks"], page["names"] and names(page["names"])))
+    lambda page: TaskGraph._at(page["edges"], page["n_tasks"], page["names"] and tuple(names(page["names"]))))
 
 
 def _checked_names(names):

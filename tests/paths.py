@@ -24,6 +24,7 @@ class Setting:
     weights: pd.DataFrame
     offset: pd.DataFrame
     folds: pd.Series
+    groups: pd.Series
     held: dict
     factors: dict = field(default_factory=dict)
     tasks: object = "chain"
@@ -62,7 +63,8 @@ def setting():
 
     X, Y, weights, offset = rows(N, 0)
     held = dict(zip(("exog", "endog", "weights", "offset"), rows(25, 1000)))
-    return Setting(X, Y, weights, offset, pd.Series(np.arange(N) % 4, X.index), held)
+    folds, groups = pd.Series(np.arange(N) % 4, X.index), pd.Series(np.arange(N) // 5, X.index)
+    return Setting(X, Y, weights, offset, folds, groups, held)
 
 
 BASE = setting()
@@ -184,6 +186,25 @@ def ordered(s):
 
 def survival(s):
     return FusedLogit.from_survival(1.0 + s.Y.sum(axis=1), s.folds > 0, s.X, breaks=[1.5, 2.5, 3.5], **settings_of(s))
+
+
+def long(s):
+    """One of the tasks for each row."""
+    task = s.groups.to_numpy() % 3
+    names = pd.Series(np.array(sorted(s.Y.columns), dtype=object)[task], s.X.index)
+    label = pd.Series(s.Y[sorted(s.Y.columns)].to_numpy()[np.arange(len(s.Y)), task], s.X.index)
+    return FusedLogit.from_long(label, s.X, names, order=list(s.Y.columns), tasks=s.tasks, **settings_of(s))
+
+
+def causes(s):
+    return FusedLogit.from_survival(1.0 + s.Y.sum(axis=1), s.groups % 3, s.X, breaks=[1.5, 3.5], causes=[1, 2],
+                                    **settings_of(s))
+
+
+def grouped(s):
+    """Rows of one number belong together."""
+    return FusedLogit(s.Y, s.X, tasks=s.tasks, weights=s.weights, offset=s.offset, groups=s.groups,
+                      standardize=s.standardize, penalty_factors=s.factors or None)
 
 
 def predicted(res, s, which):
@@ -318,7 +339,9 @@ PATHS = {
     "feature path plot": path_plot,
     "coefficient map": coef_plot, "cv plot": cv_plot, "selection plot": selection_plot, "summary": summary,
 }
-OUTCOMES = {"ordered": (ordered, "levels", "rps"), "survival": (survival, "survival", "logloss")}
+OUTCOMES = {"ordered": (ordered, "levels", "rps"), "survival": (survival, "survival", "logloss"),
+            "long": (long, "prob", "logloss"), "causes": (causes, "incidence", "logloss"),
+            "grouped": (grouped, "prob", "logloss")}
 for name, (make, which, metric) in OUTCOMES.items():
     PATHS |= {name: outcome_fit(make, which), f"refit of {name}": outcome_refit(make, which),
               f"cv of {name}": outcome_cv(make, which, metric), f"bootstrap of {name}": outcome_bootstrap(make, which),

@@ -160,7 +160,8 @@ def about_outcomes(call):
     """Whether a call asks an outcome what it is, instead of asking it to do something."""
     words = {getattr(node, "attr", None) or getattr(node, "id", None) for node in ast.walk(call)}
     return name_called(call) in ("isinstance", "hasattr", "getattr") and words & {"outcome", "outcomes", "Ordered",
-                                                                                  "Survival", "Binary"}
+                                                                                  "Survival", "Binary",
+                                                                                  "CompetingRisks"}
 
 
 def test_nobody_but_outcomes_asks_what_an_outcome_is():

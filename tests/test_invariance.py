@@ -25,7 +25,7 @@ def compare(found, expected, absolute=2e-7):
 
 def rowwise(s, change):
     """The same change to everything that has rows, held-out rows too."""
-    own = {name: change(getattr(s, name), s.weights) for name in ("X", "Y", "weights", "offset", "folds")}
+    own = {name: change(getattr(s, name), s.weights) for name in ("X", "Y", "weights", "offset", "folds", "groups")}
     held = {name: change(table, s.held["weights"]) for name, table in s.held.items()}
     return replace(s, **own, held=held)
 
@@ -126,11 +126,11 @@ def spread(X, weights):
     return np.sqrt((X - (X.mul(counts, axis=0)).sum() / counts.sum()).pow(2).mul(counts, axis=0).sum() / counts.sum())
 
 
-# Rows that were not watched through any interval have no label, and do not count in the scale of survival.
-SURVIVAL = {path for path in PATHS if path.endswith("survival")}
+# Rows of a group share its weight in the scale.
+GROUPED = {path for path in PATHS if path.endswith("grouped")}
 
 
-@pytest.mark.parametrize("path", paths({"summary", "coefficient map", "feature path plot"} | SURVIVAL))
+@pytest.mark.parametrize("path", paths({"summary", "coefficient map", "feature path plot"} | GROUPED))
 def test_standardizing_is_scaling_by_hand(path, expected, tmp_path):
     unit = spread(BASE.X, BASE.weights)
     changed = replace(BASE, X=BASE.X / unit, standardize=False, held={**BASE.held, "exog": BASE.held["exog"] / unit})

@@ -1,17 +1,48 @@
-"""Building a model takes its own copy of the features and little more."""
+"""Building a model takes its own copy of the features and little more; long data are never a table of rows by tasks."""
+
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks.building import peak
-from fusedlr import checks
+from fusedlr import FusedLogit, FusedLogitResults, checks
+from fusedlr.problem import Solution
 
 
 @pytest.mark.parametrize("kind", ["array", "frame"])
 @pytest.mark.parametrize(("n", "d"), [(1_000, 500), (100, 20_000), pytest.param(100, 100_000, marks=pytest.mark.slow)])
 def test_building_a_model_takes_at_most_one_and_a_third_of_the_features(n, d, kind):
     assert max(peak(n, d, kind)) <= 1.3
+
+
+def most_memory(call):
+    """Bytes that a call needs at its peak."""
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_long_data_are_never_a_table_of_rows_by_tasks():
+    """20,000 rows of 400 tasks: a table would have 64 MB."""
+    rng, n, t = np.random.default_rng(1), 20_000, 400
+    X, task, y = rng.normal(size=(n, 3)), np.arange(n) % t, rng.integers(0, 2, n)
+    groups = np.arange(n) // 4
+
+    def build():
+        return FusedLogit.from_long(y, X, task, groups=groups)
+
+    model = build()
+    params = np.outer([0.1, 0.2, 0.0, 0.3], np.ones(t))
+    res = FusedLogitResults(model, Solution(params, 0.0, 0.0, "optimal", 1, {}), {"l1": 1.0, "l2": 0.0, "fusion": 1.0})
+    calls = {"build": build, "predict": lambda: res.predict(X, task=task), "fittedvalues": lambda: res.fittedvalues,
+             "residuals": lambda: res.resid_deviance, "likelihood": lambda: res.llf,
+             "held out": lambda: model.held_out(y, X, task=task), "rows": lambda: model.with_rows(np.arange(n // 2)),
+             "refit": lambda: res.refit()}
+    assert {name: size for name, call in calls.items() if (size := most_memory(call)) > n * t * 4} == {}
 
 
 @pytest.mark.parametrize("d", [1, 2, 15, 16, 17, 40])

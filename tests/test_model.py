@@ -101,7 +101,8 @@ def test_a_column_of_ones_is_the_intercept(X, Y, prepend):
 
 def test_the_intercept_has_one_name_whatever_the_door(X, Y):
     levels, frame = pd.Series(np.arange(80) % 3), X.join(Y)
-    times = {"time": pd.Series(1.0 + np.arange(80) % 3), "event": pd.Series(1.0, range(80))}
+    times = {"time": pd.Series(1.0 + np.arange(80) % 3), "event": pd.Series(np.arange(80) // 3 % 2)}
+    visit = pd.Series(np.arange(80) % 2, name="visit")
     doors = {
         "a frame": FusedLogit(Y, X),
         "an array": FusedLogit(Y.to_numpy(), X.to_numpy()),
@@ -112,8 +113,10 @@ def test_the_intercept_has_one_name_whatever_the_door(X, Y):
         "a formula without intercept": FusedLogit.from_formula("low + mid ~ 0 + age", frame),
         "levels": FusedLogit.from_ordered(levels, X),
         "a formula of levels": FusedLogit.from_formula("level ~ age", X.assign(level=levels), levels=[0, 1, 2]),
-        "times": FusedLogit.from_survival(**times, exog=X, breaks=[1.0, 2.0]),
-        "a formula of times": FusedLogit.from_formula("Surv(time, event) ~ age", X.assign(**times), breaks=[1.0, 2.0]),
+        "times": FusedLogit.from_survival(**times, exog=X, breaks=[1.0, 3.0]),
+        "a formula of times": FusedLogit.from_formula("Surv(time, event) ~ age", X.assign(**times), breaks=[1.0, 3.0]),
+        "one task a row": FusedLogit.from_long(Y["low"], X, visit),
+        "a formula of one task a row": FusedLogit.from_formula("low ~ age", frame.assign(visit=visit), task="visit"),
     }
     assert {door: model.exog_names[0] for door, model in doors.items()} == dict.fromkeys(doors, "const")
     fits = {door: model.fit(1.0, 0.1, 1.0) for door, model in doors.items()}

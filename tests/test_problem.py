@@ -167,20 +167,33 @@ def test_rows_are_groups_that_count_by_the_largest_weight_of_their_labels():
     assert groups.code.tolist() == list(range(N)) and groups.size == groups.times.sum()
 
 
-@pytest.mark.parametrize("shape", [(), (2,)])
-def test_sums_of_groups_add_up_the_rows_of_each(shape):
-    values = np.random.default_rng(12).normal(size=(6, *shape))
+def test_sums_of_groups_add_up_the_rows_of_each():
+    values = np.random.default_rng(12).normal(size=6)
     groups = Groups(np.array([2, 0, 2, 2, 0, 3]), np.ones(5), "person")
     expected = [values[1] + values[4], 0 * values[0], values[0] + values[2] + values[3], values[5], 0 * values[0]]
     np.testing.assert_allclose(groups.sums(values), expected, rtol=1e-14)
 
 
 def test_a_row_taken_twice_is_two_rows_or_twice_in_its_group():
-    rows = np.array([1, 1, 3])
-    alone = Groups(np.arange(4), np.array([1.0, 2.0, 3.0, 4.0])).take(rows)
+    rows, labels = np.array([1, 1, 3]), Labels.wide([0.0, 1.0, 1.0])
+    alone = Groups(np.arange(4), np.array([1.0, 2.0, 3.0, 4.0])).take(rows, labels)
     assert alone.code.tolist() == [0, 1, 2] and alone.times.tolist() == [2.0, 2.0, 4.0]
-    people = Groups(np.array([0, 0, 1, 1]), np.array([1.0, 5.0]), "person").take(rows)
-    assert people.code.tolist() == [0, 0, 1] and people.times.tolist() == [1.0, 5.0] and people.word == "person"
+    people = Groups(np.array([0, 0, 1, 1]), np.ones(2), "person").take(rows, labels)
+    assert people.code.tolist() == [0, 0, 1] and people.times.tolist() == [1.0, 1.0] and people.word == "person"
+
+
+def test_groups_without_a_row_or_a_label_do_not_count():
+    people = Groups(np.array([0, 0, 1, 2]), np.ones(3), "person")
+    assert people.take(np.array([2, 3]), Labels.wide([1.0, 0.0])).times.tolist() == [0.0, 1.0, 1.0]
+    assert people.take(np.array([2, 3]), Labels.wide([1.0, np.nan])).size == 1
+
+
+def test_rows_of_a_group_share_its_weight():
+    """The first group has three labels in two rows, the second one; a row by itself counts by its weight."""
+    labels = Labels.wide([[1.0, 0.0], [1.0, np.nan], [np.nan, 0.0]])
+    people = Groups(np.array([0, 0, 1]), np.ones(2), "person")
+    np.testing.assert_allclose(people.shares(labels), [2 / 3, 1 / 3, 1.0])
+    assert Groups(np.arange(3), np.array([1.0, 3.0, 0.0])).shares(labels).tolist() == [1.0, 3.0, 0.0]
 
 
 def test_rows_of_a_problem_are_taken_from_all_its_parts():

@@ -38,9 +38,10 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitR
     ----------
     results : FusedLogitResults
     cov_type : "cluster" or "nonrobust", optional
-        Standard errors that allow any dependence between the tasks of a row, the default
-        where there are several tasks; or that take the labels of one row as independent
-        given the features, as separate logistic regressions do. Labels of one person at
+        Standard errors that allow any dependence between the labels of a row, or of a group
+        where the model has groups, the default where there are several tasks or groups; or
+        that take all labels as independent given the features, as separate logistic
+        regressions do. Labels of one person at
         several times, or at several thresholds, are not independent: the second kind is
         then too small for values that tasks share.
 
@@ -55,7 +56,8 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitR
         finite best value. They are held back by a small ridge and carry no standard error.
     """
     model = results.model
-    usual = "cluster" if len(model.endog_names) > 1 else "nonrobust"
+    alone = len(model.endog_names) == 1 and model.problem.groups.are_rows
+    usual = "nonrobust" if alone else "cluster"
     errors = usual if cov_type is None else checks.word("cov_type", cov_type, get_args(CovType))
     fit = fit_pattern(model.with_data(), results.pattern)
     if errors == "cluster":

@@ -14,8 +14,8 @@ from .. import checks
 from ..checks import by_name, check_index
 from ..problem import Labels
 
-__all__ = ["column", "new_offset", "read_factors", "read_offset", "read_params", "read_penalty", "refuse_empty",
-           "row_weights", "weighted"]
+__all__ = ["column", "new_offset", "read_factors", "read_groups", "read_offset", "read_params", "read_penalty",
+           "refuse_empty", "row_weights", "weighted"]
 
 
 def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks: list) -> Labels:
@@ -50,6 +50,22 @@ def row_weights(weights: Any, n_rows: int, index: pd.Index | None, reference: st
     if array.shape != (n_rows,):
         raise ValueError(f"weights must have one value for each of {n_rows} rows, found shape {array.shape}")
     return _not_negative("weights", array)
+
+
+def read_groups(groups: Any, n: int, index: pd.Index | None) -> tuple[np.ndarray, str] | None:
+    """Number of the group of each row, shape (n,), and what a group is called; None where there are none."""
+    if groups is None:
+        return None
+    if isinstance(groups, pd.Series):
+        check_index(groups.index, index, "groups")
+    values = pd.Series(checks.listed("groups", groups))
+    if len(values) != n:
+        raise ValueError(f"groups must have one value for each of {n} rows, found {len(values)}")
+    if values.isna().any():
+        raise ValueError(f"groups must name a group for every row, found {int(values.isna().sum())} missing values; "
+                         "drop these rows, or give each a group of its own")
+    name = getattr(groups, "name", None)
+    return pd.factorize(values)[0], name if isinstance(name, str) and name != "row" else "group"
 
 
 def read_offset(offset: Any, n: int, index: pd.Index | None, tasks: list) -> np.ndarray | None:

@@ -63,6 +63,9 @@ class Ordered(Outcome):
         if kind == "cumulative" and direction == "backward":
             raise ValueError("direction='backward' goes with kind='sequential' only; cumulative tasks have none")
         found = _ordered_levels(column, levels)
+        if levels is None and len(found) > max(20, column.notna().sum() / 2):
+            raise ValueError(f"endog has {len(found)} levels in {int(column.notna().sum())} rows, which is more like a "
+                             "continuous outcome; cut it into levels (pandas.cut), or name them all in levels")
         outcome = cls(tuple(found), kind, direction, isinstance(column.dtype, pd.CategoricalDtype))
         seen = set(outcome.ranks(column).dropna())
         unseen = [level for k, level in enumerate(found) if k not in seen]
@@ -152,7 +155,7 @@ class Ordered(Outcome):
         """Scores of the outcome as a whole, for the choice of penalties."""
         return {"rps": Metric(self._mean_rps, False, "logloss", "mean ranked probability score of held-out rows")}
 
-    def facts(self, labels: Labels) -> list[tuple[str, str]]:
+    def facts(self, labels: Labels, n: int) -> list[tuple[str, str]]:
         """How many levels there are, and how they are cut into tasks."""
         return [("Levels:", f"{len(self.levels)} ({self.layout}{', backward' * (self.direction == 'backward')})")]
 

@@ -15,6 +15,7 @@ from ..tasks import TaskGraph
 
 __all__ = ["Axis", "LabelledRows", "Outcome"]
 
+
 class LabelledRows(NamedTuple):
     """Labels of the tasks, the number of rows that they belong to, and the names of these rows, where they have any."""
 
@@ -44,6 +45,12 @@ class Outcome:
     kind: ClassVar[str]
     #: Words of ``predict(which=...)`` beyond "prob", "linear" and "label".
     predictions: ClassVar[tuple[str, ...]] = ()
+    #: Whether each row has one task only.
+    long = False
+    #: Whether the observations that are counted are groups, where there are any: rows of one person follow each other.
+    by_group: ClassVar[bool] = False
+    #: Names of the causes of an event, where there are several; ``predict`` takes one of them then.
+    causes: tuple = ()
 
     @property
     def tasks(self) -> tuple:
@@ -61,8 +68,7 @@ class Outcome:
 
     def graph(self) -> TaskGraph:
         """Which tasks are neighbours where the user says no more than "chain"."""
-        names = list(self.tasks)
-        return TaskGraph.chain(len(names), names if all(isinstance(name, str) for name in names) else None)
+        return TaskGraph.chain(len(self.tasks), self.tasks)
 
     def predict(self, linear: pd.DataFrame, which: str) -> pd.DataFrame | pd.Series:
         """One of ``predictions`` from linear predictors of every task, DataFrame (n, t)."""
@@ -76,6 +82,10 @@ class Outcome:
         """Largest log-likelihood with an intercept in each task and the offset of every label only."""
         return float(null_loglike(labels, offset).sum())
 
+    def by_label(self, labels: Labels, values: np.ndarray, n: int, index: pd.Index | None) -> pd.DataFrame | pd.Series:
+        """Values of the labels of n rows with their names: a table of rows by tasks, NaN where there is no label."""
+        return pd.DataFrame(labels.table(values, n), index, list(self.tasks))
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """Scores of the outcome as a whole that penalties may be chosen by."""
@@ -86,6 +96,6 @@ class Outcome:
         """Where the tasks stand in figures and tables."""
         return Axis(self.tasks)
 
-    def facts(self, labels: Labels) -> list[tuple[str, str]]:
-        """Lines of the summary that say what the outcome is, each a word and a text."""
+    def facts(self, labels: Labels, n: int) -> list[tuple[str, str]]:
+        """Lines of the summary that say what the outcome is, from labels of n rows, each a word and a text."""
         return []

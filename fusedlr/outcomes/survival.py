@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -12,13 +13,15 @@ import pandas as pd
 
 from .. import checks
 from ..checks import check_index
+from ..exceptions import LeftOutWarning
 from ..io import Plain, finite, listed, saved
 from ..objective import sigmoid
 from ..problem import Labels
 from .binary import Binary
 from .outcome import Axis, LabelledRows, Outcome
 
-__all__ = ["Survival", "Times", "split_surv"]
+__all__ = ["Survival", "Times", "events_text", "interval_names", "median_times", "person_periods", "read_breaks",
+           "split_surv"]
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Times:
     ----------
     entry, time : ndarray, shape (n,)
         Watched from entry to time.
-    event : ndarray of bool, shape (n,)
-        Whether the event came at ``time``; else the row was censored then.
+    event : ndarray of int, shape (n,)
+        0 where the row was censored at ``time``; else the number of the cause of the event, from 1 on.
     index : pandas.Index or None
     """
 
@@ -40,10 +43,10 @@ class Times:
     index: pd.Index | None
 
     @classmethod
-    def read(cls, time: Any, event: Any, entry: Any = None) -> Times:
-        """Times of any of the accepted kinds, checked."""
+    def read(cls, time: Any, event: Any, entry: Any = None, causes: Any = None) -> Times:
+        """Times of any of the accepted kinds, checked; codes of the causes of an event where there are several."""
         index = next((given.index for given in (time, event, entry) if isinstance(given, pd.Series)), None)
-        until, happened = _numbers("time", time, index), _events(event, index)
+        until, happened = _numbers("time", time, index), _events(event, index, causes)
         since = np.zeros(len(until)) if entry is None else _numbers("entry", entry, index)
         for name, values in {"event": happened, "entry": since}.items():
             if len(values) != len(until):
@@ -54,10 +57,53 @@ class Times:
                              f"the first is row {int(np.argmax(late))}, from {since[late][0]:g} to {until[late][0]:g}")
         return cls(since, until, happened, index)
 
+    @property
+    def came(self) -> np.ndarray:
+        """Whether the event came, of any cause, ndarray of bool, shape (n,)."""
+        return self.event > 0
+
+    def at_once(self, start: float) -> np.ndarray:
+        """Whether the event came at the very start of time, of rows watched from then on, ndarray of bool, (n,)."""
+        return self.came & (self.time == start) & (self.entry == start)
+
     def rows(self, rows: np.ndarray) -> Times:
         """The same of some of the rows, by position or by one bool for each."""
         return Times(self.entry[rows], self.time[rows], self.event[rows], None if self.index is None else
                      self.index[rows])
+
+    def refuse_overlaps(self, code: np.ndarray, word: str) -> None:
+        """Refuse rows of one group that were watched at the same time."""
+        order = np.lexsort((self.entry, code))
+        same = code[order][1:] == code[order][:-1]
+        early = same & (self.entry[order][1:] < self.time[order][:-1])
+        if early.any():
+            first, second = order[:-1][early][0], order[1:][early][0]
+            raise ValueError(f"entry: rows {first} and {second} of one {word} overlap, watched from "
+                             f"{self.entry[first]:g} to {self.time[first]:g} and from {self.entry[second]:g} to "
+                             f"{self.time[second]:g}; rows of one {word} must follow each other")
+
+
+def person_periods(times: Times, breaks: tuple, causes: int = 1) -> Labels:
+    """Labels of rows in the intervals in which they were watched, cause by cause.
+
+    The event is 1 with weight 1 in its interval, whatever part of it was watched; a part that
+    was survived is 0 with the share of the interval as its weight. An interval holds its right
+    end; an event at the very start of all intervals, of a row watched from then on, is in the
+    first. An event of another cause is 0 with weight 1: this cause did not come in the interval.
+    """
+    start, end = np.array(breaks[:-1]), np.array(breaks[1:])
+    rows, signs, weights = [], [], []
+    for cause in range(1, causes + 1):
+        for k in range(len(start)):
+            inside = (times.time > start[k]) & (times.time <= end[k])
+            came = (inside | (k == 0) & times.at_once(start[0])) & times.came
+            watched = np.minimum(times.time, end[k]) - np.maximum(times.entry, start[k])
+            label = np.flatnonzero(came | (watched > 0))
+            rows.append(label)
+            signs.append(np.where((came & (times.event == cause))[label], 1, -1).astype(np.int8))
+            weights.append(np.where(came[label], 1.0, watched[label] / (end[k] - start[k])))
+    lengths = np.append(0, np.cumsum([len(part) for part in rows]))
+    return Labels(lengths, *(np.concatenate(parts) for parts in (rows, signs, weights)))
 
 
 @dataclass(frozen=True)
@@ -69,29 +115,28 @@ class Survival(Outcome):
     breaks : tuple of float
         Ends of the intervals, with the start of the first one in front; each interval
         holds its right end, not its left.
+    before, beyond : int
+        Events of the fit that came before the first interval, and after the last.
     """
 
     kind: ClassVar[str] = "survival"
     predictions: ClassVar[tuple[str, ...]] = ("hazard", "survival", "incidence", "median")
+    by_group: ClassVar[bool] = True
 
     breaks: tuple = saved(Plain(listed(finite(0), "1+t", least=2), list, tuple))
+    before: int = saved(default=0)
+    beyond: int = saved(default=0)
 
     @classmethod
     def read(cls, times: Times, breaks: Any) -> Survival:
         """The outcome with these breaks; ``labels`` then lays out the times themselves."""
-        outcome = cls(tuple(_breaks(breaks, times).tolist()))
-        labels = outcome.labels(times).labels
-        empty = [name for name, count in zip(outcome.tasks, labels.sums(labels.yes)) if not count]
-        if empty:
-            late = " (rows that entered inside an interval do not count in it)" * bool(times.entry.any())
-            raise ValueError(f"breaks leave the intervals {empty[:4]} without an event{late}, whose hazard would be 0; "
-                             "merge them with a neighbour, or give a number of intervals with as many events each")
-        return outcome
+        ends, before, beyond = read_breaks(breaks, times)
+        return cls(ends, before, beyond)
 
     @property
     def tasks(self) -> tuple:
         """Names of the tasks, "(from,to]"."""
-        return tuple(f"({start:.4g},{end:.4g}]" for start, end in zip(self.breaks, self.breaks[1:]))
+        return interval_names(self.breaks)
 
     @property
     def axis(self) -> Axis:
@@ -99,24 +144,14 @@ class Survival(Outcome):
         return Axis(self.tasks, self.breaks)
 
     def labels(self, endog: Any) -> LabelledRows:
-        """Labels from ``Times``, or from a table of the tasks' own labels.
-
-        1 where the event came in the interval, 0 where it was survived. A row counts in an
-        interval if it was watched from its start, and until its end or until the event: one
-        that entered or was censored inside it has no label there.
-        """
+        """Labels from ``Times`` (see ``person_periods``), or from a table of the tasks' own labels."""
         if not isinstance(endog, Times):
             return Binary(self.tasks, self.words).labels(endog)
-        start, end = np.array(self.breaks[:-1]), np.array(self.breaks[1:])
-        time, event = endog.time[:, None], endog.event[:, None]
-        at_risk = (endog.entry[:, None] <= start) & (time > start)
-        came = event & (time <= end)
-        labels = np.where(at_risk & came, 1.0, np.where(at_risk & (time >= end), 0.0, np.nan))
-        return LabelledRows(Labels.wide(labels), len(time), endog.index)
+        return LabelledRows(person_periods(endog, self.breaks), len(endog.time), endog.index)
 
-    def facts(self, labels: Labels) -> list[tuple[str, str]]:
-        """How many events there are in the intervals."""
-        return [("Events:", f"{(labels.weight * labels.yes).sum():g}")]
+    def facts(self, labels: Labels, n: int) -> list[tuple[str, str]]:
+        """Events inside the intervals, and outside."""
+        return [("Events:", events_text(int(labels.yes.sum()), self.before, self.beyond))]
 
     def curves(self, linear: np.ndarray) -> np.ndarray:
         """Probability to be without the event at the end of each interval, from linear predictors, shape (n, t)."""
@@ -128,10 +163,39 @@ class Survival(Outcome):
             return pd.DataFrame(sigmoid(linear.to_numpy()), linear.index, linear.columns)
         alive, ends = self.curves(linear.to_numpy()), pd.Index(self.breaks[1:], name="time")
         if which == "median":
-            below = alive <= 0.5
-            found = np.where(below.any(axis=1), ends.to_numpy()[below.argmax(axis=1)], np.nan)
-            return pd.Series(found, linear.index, name="median")
+            return pd.Series(median_times(alive, np.array(self.breaks)), linear.index, name="median")
         return pd.DataFrame(alive if which == "survival" else 1 - alive, linear.index, ends)
+
+
+def median_times(alive: np.ndarray, breaks: np.ndarray) -> np.ndarray:
+    """When survival curves, at the ends of intervals, fall to a half, shape (n,); NaN where they do not.
+
+    Within an interval the hazard is taken as constant over time, so that survival falls
+    geometrically; linearly where it falls to 0.
+    """
+    below = alive <= 0.5
+    k, rows = below.argmax(axis=1), np.arange(len(alive))
+    first = np.column_stack([np.ones(len(alive)), alive])[rows, k]
+    last = alive[rows, k]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(last > 0, np.log(0.5 / first) / np.log(last / first), (first - 0.5) / (first - last))
+    found = breaks[k] + np.clip(share, 0.0, 1.0) * (breaks[k + 1] - breaks[k])
+    return np.where(below.any(axis=1), found, np.nan)
+
+
+def interval_names(breaks: tuple) -> tuple:
+    """Names of intervals, "(from,to]", with as many digits as tell breaks apart, four at least."""
+    for digits in range(4, 18):
+        ends = [f"{value:.{digits}g}" for value in breaks]
+        if len(set(ends)) == len(ends):
+            break
+    return tuple(f"({start},{end}]" for start, end in zip(ends, ends[1:]))
+
+
+def events_text(inside: int, before: int, beyond: int) -> str:
+    """How many events have a label, and how many none."""
+    outside = [f"{count} {where}" for count, where in ((before, "before"), (beyond, "beyond")) if count]
+    return f"{inside}" + f" ({', '.join(outside)} the breaks)" * bool(outside)
 
 
 def split_surv(formula: str) -> str:
@@ -170,9 +234,12 @@ def _numbers(name, values, index):
     return array
 
 
-def _events(event, index):
+def _events(event, index, causes=None):
+    """0 where a row was censored, else the number of its cause from 1 on."""
     if isinstance(event, pd.Series):
         check_index(event.index, index, "event", "time")
+    if causes is not None:
+        return _cause_numbers(event, causes)
     try:
         array = checks.array("event", event)
     except TypeError as error:
@@ -182,10 +249,41 @@ def _events(event, index):
     unknown = [value for value in pd.unique(array).tolist() if value not in (0.0, 1.0)]
     if unknown:
         raise ValueError("event must be 1 (or True) where the event came and 0 where the row was censored, found "
-                         f"{unknown[:3]}; code it as event == ...")
+                         f"{unknown[:3]}; code it as event == ..., or say that there are several causes, causes=[1, 2]")
     if not array.any():
         raise ValueError("event must be 1 in some row, found 0 throughout: nothing to model")
-    return array == 1
+    return array.astype(int)
+
+
+def _cause_numbers(event, causes):
+    values = pd.Series(checks.listed("event", event.tolist() if isinstance(event, (np.ndarray, pd.Series)) else event))
+    place = {code: number for number, code in enumerate(causes, start=1)}
+    numbers = values.map({0: 0, 0.0: 0, False: 0, **place})
+    unknown = pd.unique(values[numbers.isna()]).tolist()
+    if unknown:
+        raise ValueError(f"event must be 0 where the row was censored or one of the causes {list(causes)}, found "
+                         f"{unknown[:3]}")
+    unseen = [code for code, number in place.items() if not (numbers == number).any()]
+    if unseen:
+        raise ValueError(f"event never is {unseen[0]!r}; leave this cause out of causes")
+    return numbers.to_numpy(dtype=int)
+
+
+def read_breaks(breaks: Any, times: Times) -> tuple[tuple, int, int]:
+    """Ends of the intervals with their start in front, and how many events come before and beyond them."""
+    ends = _breaks(breaks, times)
+    came = times.time[times.came]
+    beyond = int((came > ends[-1]).sum())
+    labels = person_periods(Times(times.entry, times.time, times.came.astype(int), None), tuple(ends))
+    before = len(came) - beyond - int(labels.yes.sum())
+    idle = [name for name, count in zip(interval_names(tuple(ends)), np.diff(labels.start)) if not count]
+    if idle:
+        raise ValueError(f"breaks leave the intervals {idle[:4]} without a row that was watched; leave them out")
+    if before or beyond:
+        warnings.warn(f"breaks from {ends[0]:g} to {ends[-1]:g} leave out {before + beyond} of {len(came)} events, "
+                      f"{before} before and {beyond} beyond; extend the breaks to keep them", LeftOutWarning,
+                      stacklevel=5)
+    return tuple(ends.tolist()), before, beyond
 
 
 def _breaks(breaks, times):
@@ -194,10 +292,15 @@ def _breaks(breaks, times):
     if isinstance(breaks, Integral) and not isinstance(breaks, bool):
         count = checks.whole("breaks", breaks, 1, len(times.time),
                              way_out="it is a number of intervals, or the ends of the intervals")
-        # As many events after the last interval as in each: one up to the last event could have no survivors.
-        places = np.arange(1, count + 1) / (count + 1)
-        ends = np.unique(np.quantile(times.time[times.event], places, method="inverted_cdf"))
-        return np.append(start, ends)
+        came = times.time[times.came]
+        last = np.quantile(came, (count - 1) / count, method="inverted_cdf") if count > 1 else start
+        # Where nobody outlives the last interval its hazard would be 1: as many events as in each stay beyond it.
+        survived = ~times.came & (times.time > last) | (times.time > came.max())
+        places = np.arange(1, count + 1) / (count if survived.any() else count + 1)
+        ends = np.unique(np.quantile(came, places, method="inverted_cdf"))
+        if ends[-1] <= start:
+            raise ValueError(f"breaks={count} finds no interval: all events come at {start:g}, where time begins")
+        return np.append(start, ends[ends > start])
     ends = checks.vector("breaks", breaks)
     ends = np.append(0.0, ends) if ends[0] > 0 and start == 0 else ends
     if len(ends) < 2 or (np.diff(ends) <= 0).any():

@@ -155,13 +155,14 @@ def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: 
     counts = _row_weights(weights, times)
     before, at = censoring_curve(times, counts)
     start = _first_break(breaks, times)
-    watched = (counts > 0) & (start < len(breaks)) & (times.time > np.append(breaks, np.inf)[start])
+    later = times.time > np.append(breaks, np.inf)[start]
+    watched = (counts > 0) & (start < len(breaks)) & (later | times.at_once(breaks[0]))
     times, counts, start = times.rows(watched), counts[watched], start[watched]
     alive = np.column_stack([np.ones(len(counts)), curves[watched]])
     given, staying = _at(alive, start), at(breaks[start])
     scores = []
     for k, end in enumerate(breaks[1:], start=1):
-        came, well = times.event & (times.time <= end), times.time > end
+        came, well = times.came & (times.time <= end), times.time > end
         # Until just before the event for those who had it, until now for the others.
         share = np.where(came, before(times.time), at(end)) / staying
         squares = (np.divide(alive[:, k], given, out=np.zeros(len(given)), where=given > 0) - well) ** 2
@@ -178,11 +179,11 @@ def censoring_curve(times: Times, weights: Any = None) -> tuple:
     are watched are censored is left out: no row is watched across it.
     """
     counts = _row_weights(weights, times)
-    censored = ~times.event & (counts > 0) & (times.time > times.entry)
+    censored = ~times.came & (counts > 0) & (times.time > times.entry)
     moments, place = np.unique(times.time[censored], return_inverse=True)
     leaving = np.bincount(place, counts[censored], len(moments))
     # Events come before censorings of the same time.
-    gone = times.event & (counts > 0) & np.isin(times.time, moments)
+    gone = times.came & (counts > 0) & np.isin(times.time, moments)
     events = np.bincount(np.searchsorted(moments, times.time[gone]), counts[gone], len(moments))
     at_risk = _total_below(times.entry, counts, moments) - _total_below(times.time, counts, moments) - events
     stay = 1 - leaving / at_risk
@@ -201,9 +202,10 @@ def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: A
     """Share of comparable pairs in the right order, Antolini's index; NaN where no pair can be compared."""
     counts = _row_weights(weights, times)
     start, interval = _first_break(breaks, times), np.searchsorted(breaks, times.time, side="left") - 1
+    interval[times.at_once(breaks[0])] = 0
     alive = np.column_stack([np.ones(len(counts)), curves])
     right = pairs = 0.0
-    for i in np.flatnonzero(times.event & (counts > 0) & (start <= interval) & (interval < curves.shape[1])):
+    for i in np.flatnonzero(times.came & (counts > 0) & (start <= interval) & (interval < curves.shape[1])):
         others = (times.time > times.time[i]) & (start <= interval[i])
         since, rows = np.maximum(start[others], start[i]), alive[others]
         # Crosswise, because a quotient may be 0 / 0.
@@ -217,7 +219,8 @@ def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: A
 def _outcome(name, results):
     outcome = getattr(getattr(results, "model", None), "outcome", None)
     if getattr(outcome, "kind", None) != "survival":
-        raise ValueError(f"{name} must come from FusedLogit.from_survival, found {checks.shown(results)}")
+        raise ValueError(f"{name} must come from FusedLogit.from_survival without causes, found "
+                         f"{checks.shown(results)}")
     return outcome
 
 

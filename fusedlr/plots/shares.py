@@ -12,6 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from .. import checks
+from ..objective import sigmoid
 from .axes import (FAINT, INK, colour_bar, given, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
                    task_colours, task_key)
 
@@ -23,17 +24,18 @@ __all__ = ["calibration", "selection_frequencies"]
 
 
 def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any = None, weights: Any = None,
-                bins: int = 10, ax: Axes | None = None) -> Axes:
+                task: Any = None, bins: int = 10, ax: Axes | None = None) -> Axes:
     """Observed share of yes against predicted probability, for each task.
 
     Predictions of a task are cut into ``bins`` groups of equal number (weights counted; a
     row may be divided between two of them); bars are 95 % Wilson intervals, left out
-    beyond six tasks.
+    beyond six tasks. The axes reach to 1, or, where no point comes near it as with hazards of
+    short intervals, a little further than the points.
 
     Parameters
     ----------
     results : FusedLogitResults
-    endog, exog, offset, weights : as for ``FusedLogit``, optional
+    endog, exog, offset, weights, task : as for ``FusedLogit`` and ``from_long``, optional
         Held-out rows; the rows of the fit, with their weights, where left out.
     bins : int
     ax : matplotlib Axes, optional
@@ -46,16 +48,17 @@ def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any =
     bins, ax, model = checks.whole("bins", bins, 1, 10**4), given(ax), results.model
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
-    labels = model.with_data().labels if endog is None else model.held_out(endog, exog, weights, offset).labels
-    predicted = np.asarray(results.predict(exog, offset=offset), dtype=float)[labels.row, labels.task]
+    held = model.with_data() if endog is None else model.held_out(endog, exog, weights, offset, task)
+    labels, predicted = held.labels, sigmoid(held.design.linear(results.params.to_numpy(), held.labels))
     ax = ax or new_axes(5.2, 4.8)
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     colours = task_colours(labels.n_tasks)
-    for k, (task, part) in enumerate(zip(model.endog_names, labels.parts)):
-        line = _calibration(predicted[part], labels.yes[part], labels.weight[part], bins)
-        _calibration_line(ax, line, colours[k], style(k, len(colours)), task)
+    lines = [_calibration(predicted[part], labels.yes[part], labels.weight[part], bins) for part in labels.parts]
+    for k, (name, line) in enumerate(zip(model.endog_names, lines)):
+        _calibration_line(ax, line, colours[k], style(k, len(colours)), name)
     task_key(ax, model.endog_names, colours)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability of yes",
+    limits = _limits(lines)
+    ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel="predicted probability of yes",
            ylabel="observed share of yes")
     ax.set_title(f"Calibration, {'rows of the fit' if exog is None else 'held-out rows'}", loc="left")
     return ax
@@ -72,6 +75,13 @@ def _calibration(predicted, observed, counts, bins):
     inside = np.clip(inside, 0.0, None)
     size = inside.sum(axis=1)
     return inside @ predicted[order] / size, inside @ observed[order] / size, size
+
+
+def _limits(lines):
+    """Ends of both axes: all of 0 to 1, or up to where the points are if these are all below a half."""
+    top = max(np.nanmax(points, initial=0.0) for mean, share, _ in lines for points in (mean, share))
+    top = 1.0 if top > 0.5 or top == 0.0 else 1.15 * top
+    return -0.02 * top, 1.02 * top
 
 
 def _calibration_line(ax, line, colour, marker, task):

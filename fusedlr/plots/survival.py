@@ -38,7 +38,8 @@ def survival_curves(results: Fit, exog: Any, labels: Any = None, ax: Axes | None
     outcome = checks.result("results", results, ["model", "predict"], "a fit of time to event").model.outcome
     breaks = outcome.axis.ends
     if breaks is None or "survival" not in outcome.predictions:
-        raise ValueError("results must come from FusedLogit.from_survival, found a fit of something else")
+        raise ValueError("results must come from FusedLogit.from_survival without causes, found a fit of something "
+                         "else")
     if exog is None:
         raise TypeError("exog must hold the rows to show, found None")
     curves = results.predict(exog, which="survival")

@@ -9,7 +9,7 @@ from statsmodels.iolib.summary import Summary
 
 from ..metrics import PENALTIES
 from .fit import fit_notes, fit_tables
-from .tables import build, overview, table
+from .tables import build, overview, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..tuning import CVResults, Grid
@@ -46,14 +46,13 @@ def _choice_tables(cv, title=""):
     rows = list(dict.fromkeys([cv.chosen, cv.best, *np.argsort(cost, kind="stable")[:POINTS]]))
     rows = sorted(rows, key=lambda row: cost[row])
     extra = ["mean", "se"] if cv.by == "cv" else [cv.by]
-    return [overview(_about(cv.grid, cv.nobs), _choice(cv), title),
+    return [overview([*rows_and_groups(cv), *_about(cv.grid)], _choice(cv), title),
             _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
 
 
-def _about(grid, rows=None):
+def _about(grid):
     sizes = " x ".join(str(grid.table[name].nunique()) for name in PENALTIES)
     return [
-        *([] if rows is None else [("Rows:", f"{rows}")]),
         ("Tasks:", f"{len(grid.model.endog_names)}"),
         ("Features:", f"{len(grid.model.exog_names) - 1}"),
         ("Points:", f"{len(grid)}"),
@@ -72,7 +71,7 @@ def _outcome(grid):
 
 
 def _choice(cv):
-    how = f"{len(np.unique(cv.folds))} folds, {cv.metric}" if cv.by == "cv" else cv.by.upper()
+    how = f"{len(cv.parts)} folds, {cv.metric}" if cv.by == "cv" else cv.by.upper()
     return [("Compared by:", how), ("Rule:", cv.rule),
             *((f"Chosen {name}:", f"{cv.penalties[name]:.4g}") for name in PENALTIES)]
 

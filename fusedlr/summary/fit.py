@@ -14,7 +14,7 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import WIDTH, build, count, number, overview, share, shortened, table
+from .tables import WIDTH, build, count, number, overview, rows_and_groups, share, shortened, table
 
 if TYPE_CHECKING:
     from ..results import FusedLogitResults
@@ -63,7 +63,7 @@ def _setting(results):
     return [
         ("Tasks:", f"{len(model.endog_names)} ({_graph_word(model.tasks)})"),
         *results.facts.about,
-        ("Rows:", f"{results.nobs}" + f" ({model.n_dropped} dropped)" * bool(model.n_dropped)),
+        *rows_and_groups(results),
         ("Labels observed:", count(results.nobs_per_task.sum())),
         ("Features:", f"{coefs.shape[0]}" + " (standardized)" * model.standardize),
         ("Non-zero coefs:", f"{np.count_nonzero(coefs)} of {coefs.size}"),
@@ -173,9 +173,9 @@ def _marks(results, rows):
     tasks, pattern = results.model.tasks, results.pattern[rows]
     t = pattern.shape[1]
     marks = np.full((len(rows), t + 1), "", dtype=object)
-    if tasks.is_chain or tasks.is_ring:
+    if tasks.is_line or tasks.is_ring:
         marks[:, 1:t][(pattern[:, 1:] == pattern[:, :-1]) & (pattern[:, 1:] >= 0)] = TIE
-        if not tasks.is_chain:
+        if not tasks.is_line:
             round_about = (results.solution.params[rows, 0] == results.solution.params[rows, -1]) & (pattern[:, 0] >= 0)
             marks[round_about, 0] = marks[round_about, t] = TIE
         return marks
@@ -226,7 +226,7 @@ def _reading_notes(results):
     ties = f"{TIE} between neighbouring tasks: exactly the same value; {ZERO} is exactly zero."
     if tasks.is_ring and not tasks.is_chain:
         ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
-    elif not tasks.is_chain:
+    elif not tasks.is_line:
         ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."
     fused = "fused but not shrunk" if results.penalty_by_row.fusion[0] > 0 else "neither fused nor shrunk"
     return [

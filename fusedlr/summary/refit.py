@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import build, count, number, overview, share, shortened, table
+from .tables import build, count, number, overview, rows_and_groups, share, shortened, table
 
 if TYPE_CHECKING:
     from ..inference import RefitResults
@@ -16,8 +16,8 @@ __all__ = ["summarize_refit"]
 
 TITLE = "Unpenalized refit, conditional on selection"
 
-ERRORS = {"cluster": "Standard errors allow any dependence between the tasks of a row (cov_type='cluster').",
-          "nonrobust": "Standard errors take the tasks of a row as independent; refit(cov_type='cluster') does not."}
+ERRORS = {"cluster": "Standard errors allow any dependence between the labels of one {} (cov_type='cluster').",
+          "nonrobust": "Standard errors take the labels of one {} as independent; refit(cov_type='cluster') does not."}
 
 
 def summarize_refit(refitted: RefitResults, alpha: float = 0.05, title: str | None = None,
@@ -34,12 +34,13 @@ def summarize_refit(refitted: RefitResults, alpha: float = 0.05, title: str | No
 
 
 def _setting(refitted):
+    unit = refitted.model.problem.groups.word
     return [
         ("Tasks:", f"{len(refitted.model.endog_names)}"),
-        ("Rows:", f"{refitted.nobs}"),
+        *rows_and_groups(refitted),
         ("Labels observed:", count(refitted.nobs_per_task.sum())),
         ("Estimated values (df):", f"{refitted.df}"),
-        ("Covariance:", refitted.cov_type),
+        ("Covariance:", refitted.cov_type + f" by {unit}" * (refitted.cov_type == "cluster" and unit != "row")),
     ]
 
 
@@ -60,8 +61,9 @@ def _cell(name, value):
 def _notes(refitted):
     notes = ["Conditional on selection: the same data chose which coefficients are zero or equal, so these intervals "
              "are too short and these p-values too small."]
-    if len(refitted.model.endog_names) > 1:
-        notes.append(ERRORS[refitted.cov_type])
+    unit = refitted.model.problem.groups.word
+    if len(refitted.model.endog_names) > 1 or unit != "row":
+        notes.append(ERRORS[refitted.cov_type].format(unit))
     elif refitted.cov_type == "cluster":
         notes.append("Standard errors are those of a sandwich, which needs rows to be independent only.")
     if refitted.separated:

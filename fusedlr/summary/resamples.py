@@ -9,7 +9,7 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import build, number, overview, shortened, table
+from .tables import build, number, overview, rows_and_groups, shortened, table
 
 if TYPE_CHECKING:
     from ..inference import BootstrapResults, StabilityResults
@@ -90,7 +90,7 @@ def _notes(what, share, average, errors, stable, shown):
 
 def _setting(found):
     results = found.results
-    return [("Tasks:", f"{len(results.model.endog_names)}"), ("Rows:", f"{results.nobs}"),
+    return [("Tasks:", f"{len(results.model.endog_names)}"), *rows_and_groups(results),
             ("Distinct values (df):", f"{results.df}")]
 
 

@@ -9,13 +9,17 @@ from collections.abc import Sequence
 from html import escape
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import Cell, SimpleTable
 
-__all__ = ["build", "count", "number", "overview", "share", "shortened", "table", "VALUES_ON_A_SCREEN", "WIDTH"]
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "number", "overview", "rows_and_groups", "share",
+           "shortened", "table"]
 
 WIDTH = 100
 VALUES_ON_A_SCREEN = 24
@@ -35,6 +39,15 @@ def overview(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]], 
     """Facts as pairs of name and value, in two columns."""
     rows = [[*first, *second] for first, second in zip_longest(left, right, fillvalue=("", ""))]
     return table(rows, None, aligns=OVERVIEW, title=title)
+
+
+def rows_and_groups(fit: Fit) -> list[tuple[str, str]]:
+    """How many rows there are and how many are not used, and how many groups where rows belong together."""
+    facts, groups = fit.facts, fit.model.problem.groups
+    unused = {"without label": facts.unlabelled, "dropped": fit.model.n_dropped}
+    said = ", ".join(f"{count} {why}" for why, count in unused.items() if count)
+    rows = [("Rows:", f"{facts.rows}" + f" ({said})" * bool(said))]
+    return rows if groups.are_rows else [*rows, (f"Groups ({shortened(groups.word, 14)}):", f"{facts.groups}")]
 
 
 def table(rows: list, header: list | None, aligns: str, title: str = "", colsep: str = "  ",

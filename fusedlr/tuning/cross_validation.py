@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -15,11 +16,11 @@ import pandas as pd
 from .. import checks
 from ..base import Model
 from ..constrained_fit import effective_df
-from ..exceptions import ConvergenceWarning, SeparationWarning
+from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
 from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
 from ..metrics import PENALTIES, choose, one_standard_error
 from ..parallel import run
-from ..resampling import stratified_folds
+from ..resampling import split_weights, stratified_folds
 from ..results import FusedLogitResults
 from ..solver import Path, solve_path
 from .default_grid import default_penalties
@@ -45,8 +46,8 @@ def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logl
     tol, rng = checks.tolerance("tol", tol), checks.rng(rng)
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
     if by == "cv":
-        fold = _fold_of_rows(model, folds, rng)
-        grid, scores = _grid_and_scores(model, lists, fold, metric, tol, n_jobs, progress)
+        parts = _parts(model, folds, rng)
+        grid, scores = _grid_and_scores(model, lists, parts, metric, tol, n_jobs, progress)
     else:
         grid, scores = fit_grid(model, **lists, tol=tol, progress=progress, n_jobs=n_jobs), None
     found = _cv_results(grid, scores, rule, metric, by)
@@ -70,8 +71,9 @@ class CVResults(FusedLogitResults):
         Row of ``table`` with the best mean (or lowest criterion).
     one_se : int or None
         Row chosen by the one-standard-error rule.
-    folds : ndarray of int or None
-        Fold of each row.
+    parts : ndarray, shape (number of folds, n), or None
+        Share of each row that is held out in each fold: 1 in one of them, unless its weight was
+        split as so many equal rows would be.
     fold_scores : ndarray, shape (number of folds, g), or None
         The metric in each fold.
     rule, metric, by : str
@@ -84,12 +86,17 @@ class CVResults(FusedLogitResults):
     scores: np.ndarray = saved(Array(("g", "columns")))
     best: int = saved(Plain(position("g")))
     one_se: int | None = saved(Plain(either(NONE, position("g"))))
-    folds: np.ndarray | None = saved(Array(("rows of the fit",), "i", least=0, optional=True))
+    parts: np.ndarray | None = saved(Array(("parts", "rows of the fit"), least=0, optional=True))
     fold_scores: np.ndarray | None = saved(Array(("folds", "g"), optional=True))
     rule: str = saved(Plain(word(*get_args(Rule))))
     metric: str = saved()
     by: str = saved(Plain(word(*get_args(By))))
     grid_tol: float = saved(Plain(SHARE))
+
+    @property
+    def folds(self) -> np.ndarray | None:
+        """Fold of each row, the one that holds most of it, ndarray of int (n,); None by a criterion."""
+        return None if self.parts is None else self.parts.argmax(axis=0)
 
     @property
     def grid(self) -> Grid:
@@ -152,16 +159,15 @@ class CVResults(FusedLogitResults):
 
     def __repr__(self) -> str:
         point = ", ".join(f"{name}={value:.4g}" for name, value in self.penalties.items())
-        how = self.by if self.folds is None else (f"{len(np.unique(self.folds))} folds, {self.metric}, "
-                                                  f"rule {self.rule}")
+        how = self.by if self.parts is None else f"{len(self.parts)} folds, {self.metric}, rule {self.rule}"
         return f"<CVResults: {len(self.table)} points by {how}; chosen {point}>"
 
 
 @dataclass(frozen=True)
 class _FoldScores:
-    """Fold of each row, weight of each fold, and scores by metric, each of shape (number of folds, g)."""
+    """Share of each row in each fold, weight of each fold, and scores by metric, each (number of folds, g)."""
 
-    fold: np.ndarray
+    parts: np.ndarray
     weights: np.ndarray
     scores: dict[str, np.ndarray]
 
@@ -188,27 +194,27 @@ class _FoldScores:
                 **{name: self.mean(name) for name in self.scores}}
 
 
-def _grid_and_scores(model, lists, fold, metric, tol, n_jobs, progress):
+def _grid_and_scores(model, lists, parts, metric, tol, n_jobs, progress):
     """The grid on all rows and the scores of the folds, side by side."""
     points = np.array(list(product(*lists.values())))
     metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
     whole = partial(fit_grid, model, **lists, tol=tol)
-    score = partial(_score_fold, model.problem, points, fold, list(metrics.values()), tol)
+    score = partial(_score_fold, model.problem, points, list(metrics.values()), tol)
     # The grid, which has the most rows, goes first.
-    work = [whole, *(partial(score, number) for number in np.unique(fold))]
+    work = [whole, *(partial(score, part) for part in parts)]
     grid, *folds = run(_call, work, n_jobs, progress, "folds")
     weights, scores = zip(*folds)
-    return grid, _FoldScores(fold, np.array(weights), dict(zip(metrics, map(np.array, zip(*scores)))))
+    return grid, _FoldScores(parts, np.array(weights), dict(zip(metrics, map(np.array, zip(*scores)))))
 
 
 def _call(work):
     return work()
 
 
-def _score_fold(problem, points, fold, metrics, tol, number):
-    """Total weight of one fold, and its scores by the fits on all others, one (g,) for each metric."""
-    params = solve_path(problem.reweighted((fold != number).astype(float)), points, tol).params
-    held = problem.labels.some(fold[problem.labels.row] == number)
+def _score_fold(problem, points, metrics, tol, part):
+    """Total weight of one fold, and its scores by the fits on all else, one (g,) for each metric."""
+    params = solve_path(problem.reweighted(1.0 - part), points, tol).params
+    held = problem.labels.some(part[problem.labels.row] > 0).times(part)
     return held.weight.sum(), [score(params, problem.design, held) for score in metrics]
 
 
@@ -223,10 +229,10 @@ def _cv_results(grid, scores, rule, metric, by):
         best = choose(table, judge.cost(table[metric]), model.metrics[judge.tie_breaker].cost(table[judge.tie_breaker]))
         one_se = one_standard_error(table, best, judge)
     fit = grid.results(_chosen(best, one_se, rule))
-    folds, fold_scores = (None, None) if scores is None else (scores.fold, scores.of(metric)[0])
+    parts, fold_scores = (None, None) if scores is None else (scores.parts, scores.of(metric)[0])
     return CVResults(model=model, solution=fit.solution, penalties=fit.penalties, method=fit.method, tol=fit.tol,
                      path=grid.path, columns=list(columns), scores=table[list(columns)].to_numpy(), best=best,
-                     one_se=one_se, folds=folds, fold_scores=fold_scores, rule=rule, metric=metric, by=by,
+                     one_se=one_se, parts=parts, fold_scores=fold_scores, rule=rule, metric=metric, by=by,
                      grid_tol=grid.tol)
 
 
@@ -256,14 +262,70 @@ def _warn_chosen(found):
                       "larger max_iter, or raise tol", ConvergenceWarning, stacklevel=4)
 
 
-def _fold_of_rows(model, folds, rng):
-    """Fold of each row, shape (n,)."""
+def _parts(model, folds, rng):
+    """Share of each row in each fold, shape (number of folds, n)."""
     problem = model.with_data()
-    if not isinstance(folds, Real) or isinstance(folds, bool):
-        checks.check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
-        return _given_folds(problem, folds)
-    number = checks.whole("folds", folds, 2, problem.n_rows, "it is a number of folds, at most one for each row")
-    return stratified_folds(problem.labels, problem.n_rows, number, rng)
+    if isinstance(folds, Real) and not isinstance(folds, bool):
+        unit = problem.groups.word
+        number = checks.whole("folds", folds, 2, model.n_groups if unit != "row" else problem.n_rows,
+                              f"it is a number of folds, at most one for each {unit}")
+        split = split_weights(problem.labels, problem.groups, number, rng)
+        if split is not None:
+            return split
+        _warn_heavy(model, number)
+        fold = stratified_folds(problem.labels, problem.groups, number, rng)
+    else:
+        fold = _fold_of_rows(model, problem, folds)
+    return (fold == np.arange(fold.max() + 1)[:, None]).astype(float)
+
+
+def _warn_heavy(model, folds):
+    """Warn of a row that holds so much of a task that the fit without it is another one."""
+    labels, whole = model.problem.labels, model.problem.groups.are_whole
+    total = labels.sums(labels.weight)
+    share = max(float(labels.weight[part].max() / sum_) for part, sum_ in zip(labels.parts, total) if sum_ > 0)
+    if share > 1 / folds and (not whole or labels.weight.max() > 1):
+        warnings.warn(f"one row holds {share:.0%} of the weight of a task, and weights are not split over folds unless "
+                      "they are whole numbers and there are no groups: the fold with that row is scored by a fit "
+                      "without it; give such data as rows", FusedLogitWarning, stacklevel=5)
+
+
+def _fold_of_rows(model, problem, folds):
+    """Fold of each row, shape (n,), as a user gave it."""
+    if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
+        folds = folds.split(np.zeros((problem.n_rows, 1)), _stratum(problem), problem.groups.by_row)
+    if isinstance(folds, Iterator) or _are_pairs(folds):
+        return _fold_of_pairs(problem, folds)
+    checks.check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
+    return _given_folds(problem, folds)
+
+
+def _stratum(problem):
+    """One label for each row, for splitters that want one: its share of yes, in four steps."""
+    labels, n = problem.labels, problem.n_rows
+    total = np.maximum(labels.by_row(labels.weight, n), 1e-300)
+    return np.ceil(3 * labels.by_row(labels.weight * labels.yes, n) / total).astype(int)
+
+
+def _are_pairs(folds):
+    """Whether folds are pairs of the rows to fit and the rows to score."""
+    return isinstance(folds, (list, tuple)) and all(isinstance(pair, (list, tuple)) and len(pair) == 2
+                                                    and all(np.ndim(part) == 1 for part in pair) for pair in folds)
+
+
+def _fold_of_pairs(problem, pairs):
+    """Fold of each row from pairs of training and test rows, whose test parts make up all rows."""
+    fold = np.full(problem.n_rows, -1)
+    for number, (train, test) in enumerate(pairs):
+        test = checks.rows("folds", test, problem.n_rows)
+        if (fold[test] >= 0).any() or np.isin(test, checks.rows("folds", train, problem.n_rows)).any():
+            raise ValueError("folds must score each row once, by a fit without it, found a row in two test parts or "
+                             "in both parts of a pair")
+        fold[test] = number
+    if (fold < 0).any():
+        raise ValueError(f"folds must score every row, found {int((fold < 0).sum())} rows in no test part")
+    _refuse_lone(problem, fold, np.arange(fold.max() + 1))
+    return fold
 
 
 def _given_folds(problem, folds):
@@ -274,10 +336,14 @@ def _given_folds(problem, folds):
     if pd.isna(fold).any():
         raise ValueError("folds must name a fold for every row, found missing values")
     names, fold = np.unique(fold, return_inverse=True)
+    _refuse_lone(problem, fold, names)
+    return fold
+
+
+def _refuse_lone(problem, fold, names):
     weights = np.bincount(fold, problem.labels.by_row(problem.labels.weight, problem.n_rows))
     if np.count_nonzero(weights) < 2:
         raise ValueError(f"folds must put observed labels into at least 2 folds, found {names[weights > 0].tolist()}")
-    return fold
 
 
 def _penalty_lists(model, given):

@@ -90,8 +90,8 @@ class Grid(Result):
         solution = solve_exactly(problem, problem.penalty(**penalties), start=self.params[i])
         return FusedLogitResults(self.model, solution, penalties, "newton", ACCEPTED)
 
-    def select(self, endog: Any, exog: Any, metric: str = "logloss", offset: Any = None,
-               weights: Any = None) -> FusedLogitResults:
+    def select(self, endog: Any, exog: Any, metric: str = "logloss", offset: Any = None, weights: Any = None,
+               task: Any = None) -> FusedLogitResults:
         """The point that predicts held-out rows best.
 
         Parameters
@@ -105,6 +105,8 @@ class Grid(Result):
             are told apart by log-loss (in log-loss: by error), then by the larger penalties
             (l1 first, then l2, then fusion).
         offset, weights : as for ``FusedLogit``, optional
+        task : as for ``FusedLogit.from_long``, optional
+            The task of each row, where rows have one each.
 
         Returns
         -------
@@ -112,7 +114,7 @@ class Grid(Result):
         """
         metrics = self.model.metrics
         wanted = metrics[checks.word("metric", metric, metrics)]
-        held = self.model.held_out(endog, exog, weights, offset)
+        held = self.model.held_out(endog, exog, weights, offset, task)
 
         def cost(kind):
             return lambda where: kind.cost(kind.score(self.params[where], held.design, held.labels))

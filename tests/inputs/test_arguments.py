@@ -21,7 +21,10 @@ RNG = np.random.default_rng(5)
 X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "dose", "noise"])
 Y = pd.DataFrame((X[["age"]].to_numpy() + RNG.logistic(size=(40, 3)) > 0).astype(int), columns=["low", "mid", "high"])
 LEVELS = pd.Series(np.digitize(X["age"] + RNG.logistic(size=40), [-1, 1]))
+VISIT = pd.Series(np.arange(40) % 3, name="visit")
 TIMES = {"time": pd.Series(RNG.exponential(size=40)), "event": pd.Series(np.arange(40) % 2), "breaks": [0.5, 2.0]}
+
+CAUSES = {**TIMES, "event": pd.Series(np.arange(40) % 3), "breaks": [0.5, 4.0], "causes": [1, 2]}
 
 WATCHED = {"time": TIMES["time"], "event": TIMES["event"]}
 
@@ -44,6 +47,14 @@ WRONG = {
 
 def fit():
     return FusedLogit(Y, X).fit(1.0, 0.1, 1.0)
+
+
+def long():
+    return FusedLogit.from_long(Y["low"], X, VISIT).fit(1.0, 0.1, 1.0)
+
+
+def causes():
+    return FusedLogit.from_survival(**CAUSES, exog=X).fit(1.0, 0.1, 1.0)
 
 
 def survival():
@@ -70,11 +81,15 @@ DATA = {"endog": Y, "exog": X}
 CALLS = {
     "FusedLogit": (lambda: FusedLogit, DATA),
     "FusedLogit.from_formula": (lambda: FusedLogit.from_formula, {"formula": "low + mid ~ age", "data": Y.join(X)}),
+    "FusedLogit.from_long": (lambda: FusedLogit.from_long, {"endog": Y["low"], "exog": X, "task": VISIT}),
+    "FusedLogit.from_formula of long data": (lambda: FusedLogit.from_formula,
+                                             {"formula": "low ~ age", "data": Y.join(X).join(VISIT), "task": "visit"}),
     "FusedLogit.from_ordered": (lambda: FusedLogit.from_ordered, {"endog": LEVELS, "exog": X}),
     "FusedLogit.from_formula of levels": (lambda: FusedLogit.from_formula,
                                           {"formula": "level ~ age", "data": X.assign(level=LEVELS),
                                            "levels": [0, 1, 2]}),
     "FusedLogit.from_survival": (lambda: FusedLogit.from_survival, {**TIMES, "exog": X}),
+    "FusedLogit.from_survival of causes": (lambda: FusedLogit.from_survival, {**CAUSES, "exog": X}),
     "FusedLogit.from_formula of times": (lambda: FusedLogit.from_formula,
                                          {"formula": "Surv(time, event) ~ age", "breaks": 2,
                                           "data": X.assign(time=TIMES["time"], event=TIMES["event"])}),
@@ -91,7 +106,10 @@ CALLS = {
     "Grid.save": (lambda: grid().save, {"path": "fit"}),
     "Grid.results": (lambda: grid().results, {"i": 0}),
     "Grid.select": (lambda: grid().select, DATA),
+    "FusedLogit.held_out of long data": (lambda: long().model.held_out, {"endog": Y["low"], "exog": X, "task": VISIT}),
     "FusedLogitResults.predict": (lambda: fit().predict, {"exog": X}),
+    "FusedLogitResults.predict of long data": (lambda: long().predict, {"exog": X, "task": VISIT}),
+    "FusedLogitResults.predict of causes": (lambda: causes().predict, {"exog": X, "which": "incidence", "cause": 1}),
     "FusedLogitResults.plot": (lambda: fit().plot, {}),
     "FusedLogitResults.summary": (lambda: fit().summary, {}),
     "FusedLogitResults.refit": (lambda: fit().refit, {}),
@@ -165,13 +183,15 @@ TAKES = {
     "names": {"None", "list of text"}, "standardize": {"true"}, "fuse_intercepts": {"true"}, "progress": {"true"},
     "remove_data": {"true"}, "formula": {"true"}, "rows": {"empty list", "a series of other rows", "a short series"},
     "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "rng": {"None", "huge"},
-    "breaks": OPTIONAL, "found_in": OPTIONAL,
+    "breaks": OPTIONAL, "found_in": OPTIONAL, "groups": OPTIONAL, "causes": OPTIONAL, "task": OPTIONAL,
+    "order": OPTIONAL, "cause": OPTIONAL,
     "i": {"minus one"},
     "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
     "features": {"huge"}, "n_jobs": {"None", "minus one"},
     "hypotheses": OPTIONAL, "value": {"true", "minus one", "minus half"},
 }
-PREDICTIONS = [("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
+PREDICTIONS = [("FusedLogitResults", "predict of long data"), ("FusedLogitResults", "predict of causes"),
+               ("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
                ("CVResults", "predict"), ("BootstrapResults", "predict"), ("StabilityResults", "predict")]
 TAKES_HERE = {
     ("FusedLogit.fit_grid", "l1"): {"a short series"},
@@ -182,15 +202,17 @@ TAKES_HERE = {
     ("FusedLogit.fit_cv", "fusion"): {"None", "a short series"},
     **{(f"{name}.{method}", "exog"): OPTIONAL for name, method in PREDICTIONS},
     **{(f"{name}.{method}", "offset"): {"None", "minus one", "minus half"} for name, method in
-       [*PREDICTIONS, ("FusedLogit", "held_out"), ("Grid", "select"), ("plots", "calibration")]},
+       [*PREDICTIONS, ("FusedLogit", "held_out"), ("FusedLogit", "held_out of long data"), ("Grid", "select"),
+        ("plots", "calibration")]},
     ("FusedLogit.fit", "tol"): OPTIONAL,
     **{(f"FusedLogit.from_formula{of}", "formula"): set() for of in ("", " of levels", " of times")},
     **{(f"outcomes.{name}", "entry"): OPTIONAL for name in ("survival_scores", "out_of_fold_scores", "curve_scores")},
     **{(f"outcomes.{name}", "offset"): {"None", "minus one", "minus half"} for name in ("survival_scores",
                                                                                         "ordered_scores")},
     ("outcomes.ordered_scores", "endog"): set(),
-    ("FusedLogit.from_survival", "entry"): OPTIONAL,
-    ("FusedLogit.from_survival", "breaks"): {"a short series"},
+    **{(f"FusedLogit.from_survival{of}", "entry"): OPTIONAL for of in ("", " of causes")},
+    **{(f"FusedLogit.from_survival{of}", "breaks"): {"a short series"} for of in ("", " of causes")},
+    ("FusedLogit.from_survival of causes", "causes"): {"a short series"},
     ("FusedLogit.from_formula of levels", "levels"): set(),
     ("FusedLogit.from_formula of times", "breaks"): {"a short series"},
     ("plots.survival_curves", "labels"): OPTIONAL,

@@ -170,13 +170,15 @@ def test_a_missing_array_is_refused_by_name(saved, tmp_path, name):
 
 WRONG = [None, True, -1, 1e400, "text", [], [1], [[1]], {}, {"a": 1}, float("nan")]
 FIELDS = ["model", "model.spec", "model.spec.outcome", "model.spec.outcome.kind", "model.spec.outcome.names",
-          "model.spec.outcome.pairs", "model.spec.features", "model.spec.formula", "model.spec.constant",
-          "model.spec.standardize", "model.spec.has_offset", "model.spec.n_dropped", "model.problem",
+          "model.spec.outcome.pairs", "model.spec.outcome.long", "model.spec.features", "model.spec.formula",
+          "model.spec.constant", "model.spec.standardize", "model.spec.has_offset", "model.spec.n_dropped",
+          "model.problem",
           "model.problem.design", "model.problem.labels", "model.problem.tasks", "model.problem.tasks.n_tasks",
           "model.problem.tasks.names", "model.problem.tasks.edges", "model.problem.groups",
           "model.problem.groups.word", "model.problem.factors", "solution", "solution.objective", "solution.gap",
           "solution.status", "solution.iterations", "penalties", "penalties.l1", "method", "tol", "facts",
-          "facts.nobs", "facts.units", "facts.llf", "facts.llnull", "facts.about", "df_effective"]
+          "facts.nobs", "facts.rows", "facts.unlabelled", "facts.groups", "facts.units",
+          "facts.llf", "facts.llnull", "facts.about", "df_effective"]
 # What may stand there too: numbers of any sign or size, words of the user's own.
 FINE = {"model.spec.formula": [None], "model.spec.constant": [None], "model.spec.standardize": [True],
         "model.spec.has_offset": [True], "model.problem.tasks.names": [None], "model.problem.tasks.edges": [[]],

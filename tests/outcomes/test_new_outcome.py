@@ -41,7 +41,7 @@ class BeforeAfter(Outcome):
         before, after = sigmoid(linear.to_numpy()).T
         return pd.Series(before * (1 - after) + after * (1 - before), linear.index, name=which)
 
-    def facts(self, labels):
+    def facts(self, labels, n):
         return [("States:", " and ".join(self.states))]
 
 
@@ -127,5 +127,6 @@ def test_it_comes_back_from_a_file(res, tmp_path, remove_data):
 def test_a_file_of_an_outcome_that_nobody_registered_is_refused(res, tmp_path, monkeypatch):
     res.save(tmp_path / "fit")
     monkeypatch.delitem(OUTCOMES, BeforeAfter.kind)
-    with pytest.raises(ValueError, match="outcome.kind must be one of binary, ordered, survival, found 'before_after'"):
+    known = "binary, ordered, survival, competing risks"
+    with pytest.raises(ValueError, match=f"outcome.kind must be one of {known}, found 'before_after'"):
         load(tmp_path / "fit")

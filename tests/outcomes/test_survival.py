@@ -8,9 +8,13 @@ from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.duration.survfunc import SurvfuncRight
 
 import fusedlr
-from fusedlr import FusedLogit
-from fusedlr.outcomes import Times, curve_scores, out_of_fold_scores, survival_scores
+from fusedlr import FusedLogit, LeftOutWarning, OneClassWarning
+from fusedlr.outcomes import Survival, Times, curve_scores, out_of_fold_scores, survival_scores
+from fusedlr.outcomes.survival import median_times
 from fusedlr.outcomes.survival_scores import brier_scores, censoring_curve, concordance
+
+# Events after the last break of a few intervals are left out on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.LeftOutWarning")
 
 TIGHT = 1e-14
 BREAKS = [0, 1, 2, 3, 4]
@@ -36,38 +40,83 @@ def model(X, watched):
     return FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=BREAKS)
 
 
-def newton_logit(y, X):
-    return sm.Logit(y, X).fit(method="newton", tol=1e-14, maxiter=100, disp=False).params
+def newton_logit(y, X, weights):
+    """Weighted logistic regression by statsmodels' GLM."""
+    return sm.GLM(y, X, family=sm.families.Binomial(), freq_weights=weights).fit(tol=1e-14, maxiter=100).params
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------
 
+nan = np.nan
+KINDS = {  # entry, time, event: labels of (0,1], (1,2], (2,4], and the weights of those that are 0
+    (0, 1.5, 1): ([0, 1, nan], [1, 1, 0]),
+    (0, 1.0, 1): ([1, nan, nan], [1, 0, 0]),
+    (0, 1.0, 0): ([0, nan, nan], [1, 0, 0]),
+    (0, 1.5, 0): ([0, 0, nan], [1, 0.5, 0]),
+    (0, 9.0, 1): ([0, 0, 0], [1, 1, 1]),
+    (0, 4.0, 1): ([0, 0, 1], [1, 1, 1]),
+    (1, 3.0, 1): ([nan, 0, 1], [0, 1, 1]),
+    (0.5, 3.0, 0): ([0, 0, 0], [0.5, 1, 0.5]),
+    (1.5, 1.8, 1): ([nan, 1, nan], [0, 1, 0]),
+    (1.5, 1.75, 0): ([nan, 0, nan], [0, 0.25, 0]),
+    (4.5, 5.0, 1): ([nan, nan, nan], [0, 0, 0]),
+}
+
+
 def test_labels_of_every_kind_of_row():
-    nan = np.nan
-    rows = {  # entry, time, event: labels of (0,1], (1,2], (2,4]
-        (0, 1.5, 1): [0, 1, nan],
-        (0, 1.0, 1): [1, nan, nan],
-        (0, 1.0, 0): [0, nan, nan],
-        (0, 1.5, 0): [0, nan, nan],
-        (0, 9.0, 1): [0, 0, 0],
-        (0, 4.0, 1): [0, 0, 1],
-        (1, 3.0, 1): [nan, 0, 1],
-        (0.5, 3.0, 0): [nan, 0, nan],
-        (1.5, 1.8, 1): [nan, nan, nan],
-        (0, 0.0, 0): [nan, nan, nan],
-    }
-    entry, time, event = np.array(list(rows), dtype=float).T
-    time[-1] = 1e-9  # entered and gone
-    model = FusedLogit.from_survival(time, event, np.arange(10.0)[:, None], [1, 2, 4], entry=entry)
+    entry, time, event = np.array(list(KINDS), dtype=float).T
+    with pytest.warns(LeftOutWarning, match="breaks from 0 to 4 leave out 2 of 7 events, 0 before and 2 beyond"):
+        model = FusedLogit.from_survival(time, event, np.arange(11.0)[:, None], [1, 2, 4], entry=entry)
     assert model.endog_names == ["(0,1]", "(1,2]", "(2,4]"]
-    np.testing.assert_array_equal(model.endog, list(rows.values()))
+    np.testing.assert_array_equal(model.endog, [labels for labels, _ in KINDS.values()])
+    labels = model.problem.labels
+    np.testing.assert_allclose(labels.table(labels.weight, 11, empty=0.0), [weights for _, weights in KINDS.values()])
+    assert model.nobs == 10
+
+
+def test_an_event_at_the_very_start_is_not_lost():
+    model = FusedLogit.from_survival([0, 0, 1, 2, 2], [1, 0, 1, 0, 1], np.arange(5.0)[:, None], [1, 2])
+    np.testing.assert_array_equal(model.endog, [[1, nan], [nan, nan], [1, nan], [0, 0], [0, 1]])
+    assert model.outcome.before == model.outcome.beyond == 0
+
+
+def test_events_before_the_first_break_are_said():
+    """Age as time: one row has its event at 40, when the first interval has not begun."""
+    with pytest.warns(LeftOutWarning, match="leave out 1 of 3 events, 1 before and 0 beyond"):
+        model = FusedLogit.from_survival([40, 45, 55, 60], [1, 1, 1, 0], np.arange(4.0)[:, None], [40, 50, 60],
+                                         entry=[39, 39, 40, 41])
+    np.testing.assert_array_equal(model.endog, [[nan, nan], [1, nan], [0, 1], [0, 0]])
 
 
 def test_breaks_by_number_hold_as_many_events(X, watched):
+    """All 243 events; the last censored row outlives them, so that no hazard is 1."""
     model = FusedLogit.from_survival(watched["time"], watched["event"], X, breaks=4)
     came = watched["time"][watched["event"] == 1]
-    counts = np.histogram(came, [*model.outcome.breaks, np.inf])[0]
-    assert len(counts) == 5 and counts.max() - counts.min() <= 1
+    counts = [((came > start) & (came <= end)).sum() for start, end in zip(model.outcome.breaks,
+                                                                            model.outcome.breaks[1:])]
+    assert sum(counts) == len(came) and max(counts) - min(counts) <= 1 and len(counts) == 4
+
+
+def test_where_nobody_outlives_the_last_interval_it_is_left_out():
+    """All of 12 rows have the event: by four quarters the last would have a hazard of 1, so one fifth stays beyond."""
+    with pytest.warns(LeftOutWarning, match="leave out 2 of 12 events, 0 before and 2 beyond"):
+        model = FusedLogit.from_survival(np.arange(1.0, 13), np.ones(12), np.arange(12.0)[:, None], breaks=4)
+    assert model.outcome.breaks == (0, 3, 5, 8, 10)  # the smallest times that 1/5, 2/5 ... of the events do not exceed
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.SeparationWarning")
+def test_an_interval_without_an_event_warns_and_goes_on():
+    time, event = np.array([1.0, 2, 3, 4, 5, 6, 7, 8]), np.array([1, 1, 0, 0, 1, 1, 0, 1])
+    model = FusedLogit.from_survival(time, event, np.arange(8.0)[:, None] % 3, [2, 4, 8])
+    with pytest.warns(OneClassWarning, match=r"task '\(2,4\]': every observed label is 0"):
+        res = model.fit(1.0, 0.1, 1.0)
+    assert res.predict(which="hazard")["(2,4]"].max() < 1e-3
+
+
+def test_names_of_intervals_are_unique():
+    ends = (0.0, 0.12341, 0.12342, 1.0)
+    assert Survival(ends).tasks == ("(0,0.12341]", "(0.12341,0.12342]", "(0.12342,1]")
+    assert Survival((0.0, 0.12345, 1.0)).tasks == ("(0,0.1235]", "(0.1235,1]")  # four digits where these do
 
 
 def test_where_all_enter_later_time_begins_at_the_first_break(X, watched):
@@ -99,22 +148,30 @@ def test_formulas_build_the_same_model(X, watched, model):
     assert fits[0].predict(data.iloc[:3], which="median").equals(expected.predict(X.iloc[:3], which="median"))
 
 
+def shares(watched):
+    """Share of each interval that a row was watched, 1 where its event came in it, by hand."""
+    time, event = watched["time"].to_numpy()[:, None], watched["event"].to_numpy()[:, None]
+    start = np.arange(4.0)
+    here = (time > start) & (time <= start + 1) & (event == 1)
+    return np.where(here, 1.0, np.clip(time - start, 0, 1))
+
+
 # ---- against other fits ---------------------------------------------------------------------------------------------
 
 def test_all_tied_it_is_the_pooled_logit(X, watched, model):
     res = model.fit(0, 0, 1e6, tol=TIGHT)
     rows, steps = np.nonzero(model.endog.notna().to_numpy())
-    y = model.endog.to_numpy()[rows, steps]
-    pooled = newton_logit(y, np.column_stack([np.eye(4)[steps], X.to_numpy()[rows]]))
+    y, weights = model.endog.to_numpy()[rows, steps], shares(watched)[rows, steps]
+    pooled = newton_logit(y, np.column_stack([np.eye(4)[steps], X.to_numpy()[rows]]), weights)
     np.testing.assert_allclose(res.intercepts, pooled[:4], rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(res.coefs, np.tile(pooled[4:, None], 4), rtol=1e-7, atol=1e-7)
 
 
-def test_without_penalties_it_is_separate_logits(X, model):
+def test_without_penalties_it_is_separate_logits(X, watched, model):
     params = model.fit(0, 0, 0, tol=TIGHT).params
-    for task, labels in model.endog.items():
+    for (task, labels), weights in zip(model.endog.items(), shares(watched).T):
         seen = labels.notna().to_numpy()
-        expected = newton_logit(labels[seen], sm.add_constant(X.to_numpy())[seen])
+        expected = newton_logit(labels[seen], sm.add_constant(X.to_numpy())[seen], weights[seen])
         np.testing.assert_allclose(params[task], expected, rtol=1e-7, atol=1e-7)
 
 
@@ -146,9 +203,20 @@ def test_predictions_follow_the_hazards(X, model):
     np.testing.assert_allclose(survival, np.column_stack(alive), rtol=1e-12)
     assert list(survival.columns) == [1, 2, 3, 4] and survival.index.equals(X.index)
     np.testing.assert_allclose(res.predict(which="incidence"), 1 - survival, rtol=1e-12)
-    for found, row in zip(res.predict(which="median"), survival.to_numpy()):
-        below = [end for end, share in zip([1, 2, 3, 4], row) if share <= 0.5]
-        assert found == below[0] if below else np.isnan(found)
+    medians = res.predict(which="median")
+    assert medians.isna().any() and medians.notna().any()
+    for found, row in zip(medians, np.column_stack([np.ones(400), survival])):
+        if row[-1] > 0.5:
+            assert np.isnan(found)
+        else:  # the hazard is constant within an interval, so that the logarithm of survival is a straight line
+            assert np.interp(found, [0, 1, 2, 3, 4], np.log(row)) == pytest.approx(np.log(0.5), rel=1e-12)
+
+
+def test_medians_by_hand():
+    """From 0.8 at 1 to 0.2 at 3 survival halves each year; from 1 to 0 it falls in a straight line."""
+    breaks = np.array([0.0, 1.0, 3.0])
+    found = median_times(np.array([[0.8, 0.2], [0.5, 0.1], [1.0, 0.0], [0.9, 0.6]]), breaks)
+    np.testing.assert_allclose(found, [1 + np.log2(1.6), 1.0, 2.0, nan], rtol=1e-12)
 
 
 def test_the_outcome_is_kept_in_files(X, model, tmp_path):
@@ -286,11 +354,18 @@ def test_a_pair_is_compared_from_when_both_were_watched():
 
 def test_rows_that_were_never_watched_count_for_nothing(X, watched, model):
     res = model.fit(1.0, 0.1, 2.0)
-    more = pd.DataFrame({"time": [0.0, 0.0], "event": [0, 1]}, index=[900, 901])
+    more = pd.DataFrame({"time": [0.0, 0.0], "event": [0, 0]}, index=[900, 901])
     both, features = pd.concat([watched, more]), pd.concat([X, X.iloc[:2].set_axis(more.index)])
     found = survival_scores(res, both["time"], both["event"], features)
     expected = survival_scores(res, watched["time"], watched["event"], X)
     pd.testing.assert_series_equal(found.drop("nobs"), expected.drop("nobs"), rtol=1e-12)
+
+
+def test_an_event_at_the_very_start_counts_in_every_score():
+    """As if it had come a moment later."""
+    curves = pd.DataFrame({1.0: [0.5, 0.7, 0.9], 2.0: [0.2, 0.3, 0.6]})
+    at_once, later = (curve_scores(curves, [first, 1.5, 3.0], [1, 1, 0]) for first in (0.0, 1e-9))
+    pd.testing.assert_series_equal(at_once, later, rtol=1e-12)
 
 
 def test_offsets_count_in_scores(X, watched):
@@ -418,10 +493,11 @@ GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 2
 @pytest.mark.parametrize(("bad", "message"), [
     ({"time": np.append(-1.0, np.arange(29))}, "time must not be negative, found -1"),
     ({"time": np.append(np.nan, np.arange(29))}, "time must be finite, found 1 missing.*drop these rows"),
-    ({"event": np.arange(30) % 3}, "event must be 1.*0 where.*found .2"),
     ({"event": np.zeros(30)}, "event must be 1 in some row"),
     ({"event": np.ones(29)}, "event must have one value for each of the 30 times, found 29"),
-    ({"breaks": [10, 10.5, 20]}, r"breaks leave the intervals \['\(10,10.5\]'\] without an event.*merge"),
+    ({"event": np.arange(30) % 3}, r"event must be 1 .*found \[2.0\].*several causes, causes=\[1, 2\]"),
+    ({"breaks": [10, 20, 40, 50]}, r"breaks leave the intervals \['\(40,50\]'\] without a row that was watched; leave"),
+    ({"time": np.zeros(30), "breaks": 2}, "breaks=2 finds no interval: all events come at 0, where time begins"),
     ({"breaks": [20, 10]}, "breaks must be.*rise"),
     ({"breaks": [10, np.nan]}, "breaks must be finite"),
     ({"breaks": 0}, "breaks must be from 1 to 30, found 0"),
@@ -431,7 +507,13 @@ GOOD = {"time": np.arange(1.0, 31), "event": np.arange(30) % 2, "breaks": [10, 2
     ({"time": pd.date_range("2020-01-01", periods=30)}, r"time must hold numbers of days.*\(end - start\).dt.days"),
     ({"time": pd.Series(pd.to_timedelta(np.arange(30), "D"))}, "time must hold numbers of days.*found timedelta64"),
     ({"event": ["dead", "alive"] * 15}, "event must hold numbers.*as event == 'dead'"),
-    ({"entry": np.full(30, 0.5), "breaks": [0.6, 0.7]}, r"breaks leave.*'\(0.6,0.7\]'.*entered inside"),
+    ({"entry": np.r_[30.0, np.zeros(29)]}, "entry must come before time, found 1 rows.*row 0, from 30 to 1"),
+    ({"entry": np.arange(30.0), "groups": np.r_[0, np.arange(29)], "time": np.r_[1.5, np.arange(2.0, 31)]},
+     "rows 0 and 1 of one group overlap, watched from 0 to 1.5 and from 1 to 2; rows of one group must follow"),
+    ({"groups": np.r_[np.nan, np.arange(29)]}, "groups must name a group for every row, found 1 missing values; drop"),
+    ({"groups": np.arange(4)}, "groups must have one value for each of 30 rows, found 4"),
+    ({"time": pd.Series(GOOD["time"]), "groups": pd.Series(np.arange(30), range(1, 31))},
+     "groups must have the index of"),
     ({"entry": np.full(30, 0.5), "breaks": [20]}, "breaks must be.*where all rows enter after 0, with the start"),
     ({"exog": np.arange(4.0)[:, None]}, "time must have one row for each of the 4 rows of exog, found 30"),
     ({"time": pd.Series(GOOD["time"]), "exog": pd.DataFrame({"x": np.arange(30.0)}, range(1, 31))},

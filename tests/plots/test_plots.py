@@ -109,6 +109,17 @@ def test_calibration_points_are_means_of_equal_groups():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["visit 0", "visit 1"]
 
 
+def test_calibration_of_small_hazards_zooms_to_the_points():
+    """Twelve events of 400 rows in each of two intervals: no point is near 1, and all of them are inside the axes."""
+    time, event = np.r_[np.linspace(0.1, 1.9, 24), np.full(376, 2.0)], np.r_[np.ones(24), np.zeros(376)]
+    X = pd.DataFrame({"x": np.random.default_rng(2).normal(size=400)})
+    ax = drawn(plots.calibration(FusedLogit.from_survival(time, event, X, [1.0, 2.0]).fit(0.1, 0, 0.1), bins=4))
+    points = np.concatenate([line.get_xydata() for line in ax.get_lines() if line.get_label().startswith("(")])
+    assert points.max() < ax.get_xlim()[1] < 2 * points.max() < 0.3 and ax.get_xlim() == ax.get_ylim()
+    wide = drawn(plots.calibration(made_up([[1.0, 2.0]])))
+    assert wide.get_xlim() == wide.get_ylim() == (-0.02, 1.02)
+
+
 def test_calibration_of_held_out_rows_leaves_missing_labels_out():
     results = made_up(np.ones((3, 30)))
     exog, endog = results.model.exog, results.model.endog

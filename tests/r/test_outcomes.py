@@ -32,6 +32,7 @@ def test_without_penalties_an_ordered_outcome_is_a_glm_of_r_for_each_step(survey
     np.testing.assert_allclose(res.params, expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::fusedlr.LeftOutWarning")
 def test_concordance_is_that_of_r_with_late_entries_and_weights():
     """With effects that are the same in all intervals, rows are in the order of their linear predictors."""
     rng = np.random.default_rng(4)

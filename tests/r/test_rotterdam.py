@@ -27,6 +27,7 @@ def test_every_figure_of_the_page_is_drawn_and_stored(walk):
     check_figures(PAGE, walk[1], 3)
 
 
+@pytest.mark.filterwarnings("ignore::fusedlr.LeftOutWarning")
 def test_tied_hazards_of_narrow_intervals_are_close_to_cox():
     """A sanity check: many intervals and equal effects are nearly proportional hazards, as R's coxph fits them."""
     from fusedlr import FusedLogit

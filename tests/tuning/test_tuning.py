@@ -292,7 +292,7 @@ def cv(model):
 
 
 def test_folds_spread_every_combination_of_labels_evenly(model):
-    folds = stratified_folds(model.problem.labels, 90, 4, rng=1)
+    folds = stratified_folds(model.problem.labels, model.problem.groups, 4, rng=1)
     pattern = np.nan_to_num(model.endog.to_numpy(), nan=2.0) @ [1, 3, 9]
     for same in np.unique(pattern):
         assert np.ptp(np.bincount(folds[pattern == same], minlength=4)) <= 1
@@ -301,7 +301,7 @@ def test_folds_spread_every_combination_of_labels_evenly(model):
 
 def test_folds_follow_from_rng_alone(model):
     def folds(rng):
-        return stratified_folds(model.problem.labels, 90, 5, rng)
+        return stratified_folds(model.problem.labels, model.problem.groups, 5, rng)
 
     np.testing.assert_array_equal(folds(3), folds(3))
     np.testing.assert_array_equal(folds(3), folds(np.random.default_rng(3)))
