@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
                          LeftOutWarning, OneClassWarning, SeparationWarning)
 from .fit import load
-from .inference import BootstrapResults, PredictionResults, RefitResults, StabilityResults
+from .inference import BootstrapResults, MultiSplitResults, PredictionResults, RefitResults, StabilityResults
 from .model import FusedLogit
 from .results import FusedLogitResults
 from .tasks import TaskGraph
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning",
            "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "LeftOutWarning",
-           "OneClassWarning", "PredictionResults", "RefitResults", "SeparationWarning", "StabilityResults", "TaskGraph",
-           "__version__", "load"]
+           "MultiSplitResults", "OneClassWarning", "PredictionResults", "RefitResults", "SeparationWarning",
+           "StabilityResults", "TaskGraph", "__version__", "load"]
 
 
 def __getattr__(name):

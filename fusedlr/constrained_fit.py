@@ -8,17 +8,20 @@ their value, so p numbers 0 ... p - 1 describe a logistic regression with p para
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import gammaln
 
 from .io import Array, saved
 from .objective import loss, loss_derivatives
 from .problem import Penalty, Problem
 from .tasks import TaskGraph
 
-__all__ = ["RIDGE", "PatternFit", "clustered_cov", "effective_df", "fit_pattern", "information", "pattern_of"]
+__all__ = ["RIDGE", "PatternFit", "clustered_cov", "effective_df", "fit_pattern", "information", "log_choose",
+           "pattern_of", "values_in_places", "without_ties"]
 
 # Added to the curvature of values that have no finite best, in the units of penalties, so that numbers come back.
 RIDGE = 1e-2
@@ -54,7 +57,7 @@ class PatternFit:
     @property
     def params(self) -> np.ndarray:
         """Coefficients, shape (1 + d, t)."""
-        return _in_places(self.pattern, self.values)
+        return values_in_places(self.pattern, self.values)
 
     def check_loaded(self) -> None:
         """Refuse a pattern of a file that does not use every value."""
@@ -80,6 +83,14 @@ def pattern_of(params: np.ndarray, tasks: TaskGraph) -> np.ndarray:
     return pattern
 
 
+def without_ties(pattern: np.ndarray) -> np.ndarray:
+    """The pattern in which a row that has any value has one of its own in every task, shape (1 + d, t)."""
+    kept = (pattern >= 0).any(axis=1)
+    released = np.full(pattern.shape, -1)
+    released[kept] = np.arange(kept.sum() * pattern.shape[1]).reshape(-1, pattern.shape[1])
+    return released
+
+
 def fit_pattern(problem: Problem, pattern: np.ndarray) -> PatternFit:
     """Maximise the likelihood over the values of a pattern, by Newton's method.
 
@@ -102,9 +113,7 @@ def fit_pattern(problem: Problem, pattern: np.ndarray) -> PatternFit:
 
 def information(problem: Problem, pattern: np.ndarray, params: np.ndarray) -> np.ndarray:
     """Observed information in the values of a pattern at coefficients that have it, shape (p, p)."""
-    places = np.unique(pattern[pattern >= 0], return_index=True)[1]
-    values = params[pattern >= 0][places]
-    return _derivatives(problem, pattern, values, np.zeros(len(values)))[1]
+    return _curvature(problem, pattern, loss_derivatives(problem.labels, problem.linear(params))[1])
 
 
 def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> float:
@@ -114,16 +123,26 @@ def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> floa
     degrees of freedom of lasso and fused lasso). The ridge shrinks these values: with H
     the information in them and R the ridge on them, they count as the trace of
     (H + R)^-1 H, which is less. Intercepts are counted.
+
+    Where a sampling unit has several labels, these may depend on each other, and a value that
+    they share takes up more of the noise than one: the trace is then that of (H + R)^-1 J, with J the
+    sum over units of the outer products of their scores (Takeuchi 1976), where it is larger. It
+    is not where a fit comes close to every label and leaves no scores to tell dependence from.
     """
     pattern = pattern_of(params, problem.tasks)
     there = pattern >= 0
     ridge = np.bincount(pattern[there], np.broadcast_to(penalty.l2[:, None], pattern.shape)[there])
-    if not ridge.any():
+    alone = problem.one_label_each
+    if alone and not ridge.any():
         return float(len(ridge))
-    H = information(problem, pattern, params)
+    first, second = loss_derivatives(problem.labels, problem.linear(params))
+    H = _curvature(problem, pattern, second)
     unit = _unit(H + np.diag(ridge))  # features may differ by many orders of magnitude
-    H, ridge = H / np.outer(unit, unit), ridge / unit**2
-    return float(np.trace(np.linalg.pinv(H + np.diag(ridge), hermitian=True) @ H))
+    inverse = np.linalg.pinv((H + np.diag(ridge)) / np.outer(unit, unit), hermitian=True) / np.outer(unit, unit)
+    independent = float(np.sum(inverse * H)) if ridge.any() else float(len(ridge))
+    if alone:
+        return independent
+    return max(independent, float(np.sum(inverse * _meat(problem, pattern, first))))
 
 
 def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
@@ -132,15 +151,21 @@ def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
     Groups are taken as independent. One that counts twice counts as two that are equal; no
     correction for the number of groups is made.
     """
-    groups, bread, values = problem.groups, np.nan_to_num(fit.cov), len(fit.values)
+    bread = np.nan_to_num(fit.cov)
     first = loss_derivatives(problem.labels, problem.linear(fit.params))[0]
-    middle, block = np.zeros((values, values)), max(_CELLS // values, 1)
+    return np.where(np.isnan(fit.cov), np.nan, bread @ _meat(problem, fit.pattern, first) @ bread)
+
+
+def _meat(problem, pattern, first):
+    """Sum over the sampling units of the outer products of their scores, each over how often it counts, (p, p)."""
+    groups, p = problem.groups, pattern.max() + 1
+    middle, block = np.zeros((p, p)), max(_CELLS // p, 1)
     for start in range(0, len(groups.times), block):
         times = groups.times[start:start + block]
-        scores = _group_scores(problem, fit.pattern, first, start, len(times))[times > 0]
+        scores = _group_scores(problem, pattern, first, start, len(times))[times > 0]
         scores /= np.sqrt(times[times > 0])[:, None]
         middle += scores.T @ scores
-    return np.where(np.isnan(fit.cov), np.nan, bread @ middle @ bread)
+    return middle
 
 
 def _group_scores(problem, pattern, first, start, count):
@@ -157,7 +182,13 @@ def _group_scores(problem, pattern, first, start, count):
     return scores
 
 
-def _in_places(pattern, values):
+def log_choose(d: int, k: Any) -> Any:
+    """Logarithm of the number of ways to choose k of d features, k a number or an array."""
+    return gammaln(d + 1) - gammaln(np.add(k, 1)) - gammaln(d - np.asarray(k) + 1)
+
+
+def values_in_places(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Coefficients of the values of a pattern, shape (1 + d, t)."""
     return np.where(pattern >= 0, np.append(values, 0.0)[pattern], 0.0)
 
 
@@ -195,7 +226,7 @@ def _unit(curvature):
 def _descend(problem, pattern, values, step, ridge):
     """Go along ``step``, halved until the penalized loss no longer rises."""
     def height(point):
-        return loss(problem.labels, problem.linear(_in_places(pattern, point))) + 0.5 * ridge @ point**2
+        return loss(problem.labels, problem.linear(values_in_places(pattern, point))) + 0.5 * ridge @ point**2
 
     start = height(values)
     for _ in range(30):
@@ -208,15 +239,20 @@ def _descend(problem, pattern, values, step, ridge):
 def _derivatives(problem, pattern, values, ridge):
     """Gradient and second derivative of the loss in the values; tasks share no label."""
     labels = problem.labels
-    first, second = loss_derivatives(labels, problem.linear(_in_places(pattern, values)))
+    first, second = loss_derivatives(labels, problem.linear(values_in_places(pattern, values)))
     full = problem.design.gradient(first, labels)
     slope = np.bincount(pattern[pattern >= 0], full[pattern >= 0], len(values)) + ridge * values
-    curvature = np.diag(ridge)
+    return slope, _curvature(problem, pattern, second) + np.diag(ridge)
+
+
+def _curvature(problem, pattern, second):
+    """Second derivative of the loss in the values, from that in the linear predictor of every label, (p, p)."""
+    labels, curvature = problem.labels, np.zeros((pattern.max() + 1,) * 2)
     for k, part in enumerate(labels.parts):
         rows, numbers = _in_task(pattern, k)
         design = problem.design.columns(rows, labels.row[part])
         curvature[np.ix_(numbers, numbers)] += design.T @ (second[part, None] * design)
-    return slope, curvature
+    return curvature
 
 
 def _largest(problem, pattern):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from . import checks, io
 from .base import Model
-from .constrained_fit import pattern_of
+from .constrained_fit import log_choose, pattern_of
 from .io import Array, Nested, Plain, saved
 from .objective import loglike, null_loglike, pointwise_loss, sigmoid
 from .outcomes import Outcome
@@ -288,6 +288,16 @@ class Fit(Result):
     def bic(self) -> float:
         """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of rows, or of groups: both are dependent."""
         return -2 * self.llf + float(np.log(self.facts.units)) * self.df_effective
+
+    @property
+    def ebic(self) -> float:
+        """Extended BIC, ``bic`` + 2 log(d choose k) for k of d features selected (Chen and Chen 2008, at gamma = 1).
+
+        Where there are many features BIC keeps false ones: it takes every number of features as
+        equally likely beforehand, where there are so many more ways to choose some than few.
+        """
+        features = len(self.pattern) - 1
+        return float(self.bic + 2 * log_choose(features, np.sum((self.pattern[1:] >= 0).any(axis=1))))
 
     # ---- predictions and residuals ----------------------------------------------------------------------------------
 

@@ -433,7 +433,7 @@ class FusedLogit(Model):
             Draws the folds; the same number gives the same folds, None other ones each time.
         l1, l2, fusion : float or sequence of float, optional
             The grid; chosen to suit the data where left out (see ``tuning.default_penalties``).
-        by : "cv", "aic" or "bic"
+        by : "cv", "aic", "bic" or "ebic"
             Cross-validation, or an information criterion of the fits on all rows, without folds.
         tol : float
             Relative duality gap of every fit.

@@ -103,6 +103,12 @@ class Labels:
         """Sum over the labels of each of n rows, shape (n,)."""
         return np.bincount(self.row, values, n)
 
+    def row_weights(self, n: int) -> np.ndarray:
+        """Largest weight of the labels of each of n rows, 0 where it has none, shape (n,)."""
+        weights = np.zeros(n)
+        np.maximum.at(weights, self.row, self.weight)
+        return weights
+
     def table(self, values: np.ndarray, n: int, empty: float = np.nan) -> np.ndarray:
         """Values in a table of rows by tasks, shape (n, t); ``empty`` where there is no label."""
         if self.size == n * self.n_tasks:
@@ -230,9 +236,7 @@ class Groups:
     @classmethod
     def rows(cls, labels: Labels, n: int) -> Groups:
         """Every row a group of its own, which counts by the largest weight of its labels."""
-        times = np.zeros(n)
-        np.maximum.at(times, labels.row, labels.weight)
-        return cls(np.arange(n), times)
+        return cls(np.arange(n), labels.row_weights(n))
 
     @classmethod
     def given(cls, code: np.ndarray, word: str, labels: Labels) -> Groups:
@@ -381,6 +385,11 @@ class Problem:
     def fuse_intercepts(self) -> bool:
         """Whether fusion acts on the intercepts too."""
         return bool(self.factors.fusion[0] > 0)
+
+    @property
+    def one_label_each(self) -> bool:
+        """Whether no sampling unit has more than one label."""
+        return bool(self.groups.sums(self.labels.by_row(np.ones(self.labels.size), self.n_rows)).max(initial=0) <= 1)
 
     def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params from numbers, or from vectors of shape (1 + d,)."""

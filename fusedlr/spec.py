@@ -78,6 +78,16 @@ class Spec:
         """Names of the rows of params: that of the intercept, then those of the features."""
         return [INTERCEPT, *self.features]
 
+    @property
+    def rows_of_terms(self) -> dict:
+        """Rows of params that belong together, by name: columns of a term of the formula, else each feature alone."""
+        place = {name: row for row, name in enumerate(self.terms) if row}
+        if self.formula is None:
+            return {name: [row] for name, row in place.items()}
+        terms = {name: [place[column] for column in columns if column in place]
+                 for name, columns in self.formula.terms.items()}
+        return {name: rows for name, rows in terms.items() if rows}
+
     def frame(self, params: np.ndarray) -> pd.DataFrame:
         """Values of shape (1 + d, t) with their names."""
         return pd.DataFrame(np.asarray(params), self.terms, self.tasks)

@@ -132,9 +132,9 @@ def bootstrap(s):
 
 
 def stability(s):
-    found = s.fit().stability(6, rng=4, progress=False)
+    found = s.fit().stability(6, rng=4, errors=None, bound="none", progress=False)
     mean = pd.DataFrame(found.samples.mean(axis=0), s.model().exog_names, s.model().endog_names)
-    stable = found.stable_effects(errors=100.0).pivot(index="feature", columns="task", values="frequency")
+    stable = found.stable("effects", errors=100.0).pivot(index="feature", columns="task", values="frequency")
     return {"mean": mean, "selected": found.selection_frequency, "changed": found.change_frequency.mean(axis=1),
             "stable": stable, "effects": found.threshold("effects"), "changes": found.threshold("changes")}
 
@@ -163,7 +163,8 @@ def saved_others(s, folder):
 
 
 def saved_draws(s, folder):
-    made = {"bootstrap": s.fit().bootstrap(4, rng=4, progress=False), "halves": s.fit().stability(4, progress=False)}
+    made = {"bootstrap": s.fit().bootstrap(4, rng=4, progress=False),
+            "halves": s.fit().stability(4, errors=None, bound="none", progress=False)}
     for name, result in made.items():
         result.save(folder / name)
     resamples, halves = (load(folder / name) for name in made)

@@ -57,10 +57,11 @@ def everything(fit):
         cv = fit.model.fit_cv(folds=3, l1=[0.5, 2.0, 8.0], l2=[0.0, 1.0], fusion=[0.0, 1.0, 4.0], progress=False)
         criterion = fit.model.fit_cv(by="bic", l1=[0.5, 2.0, 8.0], l2=0.5, fusion=[0.0, 4.0], progress=False)
     return {"results": fit, "refit": fit.refit(), "bootstrap": fit.bootstrap(n=8, progress=False), "cv": cv,
-            "stability": fit.stability(n=8, progress=False), "criterion": criterion, "grid": cv.grid}
+            "stability": fit.stability(n=8, progress=False), "multisplit": fit.multisplit(4, progress=False),
+            "criterion": criterion, "grid": cv.grid}
 
 
-KINDS = ["results", "refit", "bootstrap", "stability", "cv", "criterion", "grid"]
+KINDS = ["results", "refit", "bootstrap", "stability", "multisplit", "cv", "criterion", "grid"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import fusedlr
 from fusedlr import FusedLogit, FusedLogitResults, StabilityResults
-from fusedlr.inference import CovType
+from fusedlr.inference import Bound, CovType, ErrorRate, Question, What
 from fusedlr.model import Method, Missing
 from fusedlr.outcomes import Direction, Kind
 from fusedlr.tuning import By, Rule
@@ -73,7 +73,9 @@ WORDS = {
     (FusedLogit.fit_cv, "by"): By, (FusedLogit.from_ordered, "kind"): Kind,
     (FusedLogit.from_ordered, "direction"): Direction, (FusedLogit.from_formula, "kind"): Kind,
     (FusedLogit.from_formula, "direction"): Direction, (FusedLogitResults.refit, "cov_type"): CovType | None,
-    (StabilityResults.threshold, "what"): Literal["effects", "changes"],
+    (StabilityResults.threshold, "what"): What | None,
+    (FusedLogitResults.stability, "what"): What, (FusedLogitResults.stability, "bound"): Bound,
+    (FusedLogitResults.multisplit, "error"): ErrorRate, (FusedLogitResults.multisplit, "what"): Question,
 }
 
 

@@ -1,9 +1,13 @@
-"""How sure one may be: unpenalized refits with Wald intervals, the bootstrap, and halves."""
+"""How sure one may be: unpenalized refits with Wald intervals and tests, the bootstrap, halves, and splits."""
 
 from .bootstrap import BootstrapResults, bootstrap
+from .changes import ChangeTest
+from .margins import MarginalEffects
+from .multisplit import ErrorRate, MultiSplitResults, Question, multisplit
 from .prediction import PredictionResults
 from .refit import CovType, RefitResults, refit
-from .stability import StabilityResults, stability
+from .stability import Bound, StabilityResults, What, stability
 
-__all__ = ["BootstrapResults", "CovType", "PredictionResults", "RefitResults", "StabilityResults", "bootstrap", "refit",
-           "stability"]
+__all__ = ["BootstrapResults", "Bound", "ChangeTest", "CovType", "ErrorRate", "MarginalEffects", "MultiSplitResults",
+           "PredictionResults", "Question", "RefitResults", "StabilityResults", "What", "bootstrap", "multisplit",
+           "refit", "stability"]

@@ -14,8 +14,8 @@ from ..spec import Spec
 if TYPE_CHECKING:
     from statsmodels.stats.contrast import ContrastResults
 
-__all__ = ["chi2_test", "intervals", "normal_quantile", "pairs", "read_hypotheses", "side_by_side", "two_sided",
-           "z_tests"]
+__all__ = ["chi2_test", "intervals", "is_singular", "normal_quantile", "pairs", "read_hypotheses", "side_by_side",
+           "spread", "two_sided", "wald_pvalue", "wald_table", "z_tests"]
 
 
 def normal_quantile(alpha: float) -> float:
@@ -30,6 +30,14 @@ def two_sided(z: np.ndarray) -> np.ndarray:
     from scipy.stats import norm
 
     return 2 * norm.sf(np.abs(z))
+
+
+def wald_table(coef: np.ndarray, cov: np.ndarray, alpha: float, index: pd.MultiIndex) -> pd.DataFrame:
+    """Estimates with their standard errors, statistics, p-values and intervals, from their covariance."""
+    error = np.sqrt(np.diag(cov))
+    half = normal_quantile(alpha) * error
+    return pd.DataFrame({"coef": coef, "std err": error, "z": coef / error, "P>|z|": two_sided(coef / error),
+                         f"[{alpha / 2:.4g}": coef - half, f"{1 - alpha / 2:.4g}]": coef + half}, index)
 
 
 def pairs(first: Iterable, second: Iterable, names: Sequence[str | None]) -> pd.MultiIndex:
@@ -69,7 +77,7 @@ def z_tests(contrasts: np.ndarray, wanted: np.ndarray, values: np.ndarray, cov: 
     from statsmodels.stats.contrast import ContrastResults
 
     effect = contrasts @ values
-    error = np.sqrt(np.diag(_spread(contrasts, cov)))
+    error = np.sqrt(np.diag(spread(contrasts, cov)))
     return ContrastResults(effect=effect, statistic=(effect - wanted) / error, sd=error, distribution="norm")
 
 
@@ -77,18 +85,40 @@ def chi2_test(contrasts: np.ndarray, wanted: np.ndarray, values: np.ndarray, cov
     """A test of all rows of ``contrasts @ values = wanted`` at once; arguments as for ``z_tests``."""
     from statsmodels.stats.contrast import ContrastResults
 
-    distance, spread = contrasts @ values - wanted, _spread(contrasts, cov)
-    if np.isnan(spread).any():
+    distance, variance = contrasts @ values - wanted, spread(contrasts, cov)
+    if np.isnan(variance).any():
         return ContrastResults(statistic=np.nan, df_denom=len(wanted), distribution="chi2")
     if np.linalg.matrix_rank(contrasts) < len(contrasts):
         raise ValueError(f"hypotheses must not follow from each other, found {len(contrasts)}, of which only "
                          f"{np.linalg.matrix_rank(contrasts)} are independent; leave the others out")
-    statistic = float(distance @ np.linalg.solve(spread, distance))
+    statistic = float(distance @ np.linalg.solve(variance, distance))
     return ContrastResults(statistic=statistic, df_denom=len(wanted), distribution="chi2")
 
 
-def _spread(contrasts, cov):
-    """Covariance of the contrasts; NaN only where a value takes part that has no variance."""
+def wald_pvalue(contrasts: np.ndarray, values: np.ndarray, cov: np.ndarray, units: float, per_task: int) -> float:
+    """p-value of ``contrasts @ values = 0`` by an F distribution, which allows for few sampling units.
+
+    The sandwich is too small by about (units - per_task) / units, with as many values in each task, and its own
+    error makes the tail longer. NaN where nothing is tested, or a value has no standard error.
+    """
+    from scipy.stats import f
+
+    variance, left = spread(contrasts, cov), units - per_task
+    if not len(contrasts) or left <= 0 or np.isnan(variance).any() or is_singular(variance):
+        return np.nan
+    effect = contrasts @ values
+    statistic = float(effect @ np.linalg.solve(variance, effect)) * left / units / len(contrasts)
+    return float(f.sf(statistic, len(contrasts), left))
+
+
+def is_singular(variance: np.ndarray) -> bool:
+    """Whether a covariance has fewer dimensions than it is long: there are fewer sampling units than contrasts."""
+    size = np.sqrt(np.diag(variance))
+    return bool(np.linalg.matrix_rank(variance / np.outer(size, size), hermitian=True) < len(variance))
+
+
+def spread(contrasts: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """Covariance of contrasts (q, p), shape (q, q); NaN only where a value takes part that has no variance."""
     used = (contrasts != 0).astype(float)
     vague = (used @ np.isnan(cov) @ used.T) > 0
     return np.where(vague, np.nan, contrasts @ np.nan_to_num(cov) @ contrasts.T)

@@ -6,18 +6,20 @@ import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
 from ..base import Model
-from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern
+from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern, without_ties
 from ..exceptions import FusedLogitWarning, SeparationWarning
 from ..fit import Fit
 from ..io import Nested, Plain, registered, saved, word
-from .contrasts import chi2_test, intervals, normal_quantile, pairs, read_hypotheses, two_sided, z_tests
+from .changes import ChangeTest, change_test, differences
+from .contrasts import chi2_test, intervals, normal_quantile, pairs, read_hypotheses, two_sided, wald_table, z_tests
+from .margins import MarginalEffects, margins
 from .prediction import PredictionResults
 
 if TYPE_CHECKING:
@@ -31,8 +33,9 @@ __all__ = ["CovType", "RefitResults", "refit"]
 CovType = Literal["nonrobust", "cluster"]
 
 
-def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitResults:
-    """Fit the zeros and ties that a penalized fit found again, without penalty.
+def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: bool = True,
+          rows: Any = None) -> RefitResults:
+    """Fit what a penalized fit selected again, without penalty.
 
     Parameters
     ----------
@@ -44,6 +47,7 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitR
         regressions do. Labels of one person at
         several times, or at several thresholds, are not independent: the second kind is
         then too small for values that tasks share.
+    ties, rows : as for ``FusedLogitResults.refit``
 
     Returns
     -------
@@ -55,16 +59,35 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None) -> RefitR
         The pattern separates the data of some task, so that its coefficients have no
         finite best value. They are held back by a small ridge and carry no standard error.
     """
-    model = results.model
+    ties = checks.flag("ties", ties)
+    selected = results if rows is None else _on_rows(results, rows)
+    model = selected.model
     alone = len(model.endog_names) == 1 and model.problem.groups.are_rows
     usual = "nonrobust" if alone else "cluster"
     errors = usual if cov_type is None else checks.word("cov_type", cov_type, get_args(CovType))
-    fit = fit_pattern(model.with_data(), results.pattern)
+    fit = fit_pattern(model.with_data(), selected.pattern if ties else without_ties(selected.pattern))
     if errors == "cluster":
         fit = replace(fit, cov=clustered_cov(model.problem, fit))
-    refitted = RefitResults(results, fit, errors)
+    refitted = RefitResults(selected, fit, errors, ties, isinstance(rows, Model))
     _warn(refitted)
     return refitted
+
+
+def _on_rows(results: FusedLogitResults, rows: Any) -> FusedLogitResults:
+    """The same selection beside the model of other rows; what its summary shows stays that of its own rows."""
+    if not isinstance(rows, Model) and not len(checks.rows("rows", rows, results.model.with_data().n_rows)):
+        raise ValueError("rows must have observed labels, found no rows")
+    model = rows if isinstance(rows, Model) else results.model.with_rows(rows)
+    if model.endog_names != results.model.endog_names or model.exog_names != results.model.exog_names:
+        raise ValueError("rows must be a model of the same tasks and features as the fit, found tasks "
+                         f"{checks.shown(model.endog_names)} and features {checks.shown(model.exog_names[1:])}")
+    if not model.with_data().labels.size:
+        raise ValueError("rows must have observed labels, found none")
+    moved = copy(results)
+    for name in moved.computed:
+        getattr(moved, name)
+    moved.model = model
+    return moved
 
 
 @registered("refit")
@@ -75,24 +98,32 @@ class RefitResults(Fit):
     Tables have the shape of ``params``, features by tasks with the intercept first.
     Tied places hold the same number; places that the pattern sets to zero hold 0 in
     ``params`` and NaN in everything about uncertainty, because nothing was estimated there.
-    Everything is conditional on selection: the same data chose what is zero and what is
-    equal, so intervals are too short and p-values too small.
+    Everything is conditional on selection: where the same data chose what is zero and what is
+    equal, intervals are too short and p-values too small. Most of it is the fault of the ties:
+    without them (``ties=False``) and on rows that the selection did not see intervals hold
+    about what they say.
 
     Attributes
     ----------
     selected : FusedLogitResults
-        The penalized fit.
+        The penalized fit; beside other rows its model is that of these rows.
     fit : constrained_fit.PatternFit
     cov_type : str
+    ties : bool
+        Whether values that are tied in the penalized fit are tied here.
+    unseen : bool
+        Whether the rows are those of another model than the one that the selection saw.
     """
 
     selected: FusedLogitResults = saved(Nested("results"))
     fit: PatternFit = saved(Nested(PatternFit))
     cov_type: str = saved(Plain(word(*get_args(CovType))))
+    ties: bool = saved(default=True)
+    unseen: bool = saved(default=False)
 
     @property
     def model(self) -> Model:  # type: ignore[override]
-        """The model of the penalized fit."""
+        """The model of the rows that were fitted."""
         return self.selected.model
 
     @property
@@ -101,7 +132,7 @@ class RefitResults(Fit):
 
     @cached_property
     def pattern(self) -> np.ndarray:
-        """Zeros and ties of the penalized fit."""
+        """Zeros and ties of the penalized fit, or its zero features where ties were released."""
         return self.fit.pattern
 
     # ---- estimated values -------------------------------------------------------------------------------------------
@@ -141,10 +172,7 @@ class RefitResults(Fit):
             Indexed by feature and by the tasks that share the value; columns ``coef``,
             ``std err``, ``z``, ``P>|z|`` and the ends of the interval.
         """
-        coef, error = self.fit.values, np.sqrt(np.diag(self.fit.cov))
-        half = normal_quantile(alpha) * error
-        return pd.DataFrame({"coef": coef, "std err": error, "z": coef / error, "P>|z|": two_sided(coef / error),
-                             f"[{alpha / 2:.4g}": coef - half, f"{1 - alpha / 2:.4g}]": coef + half}, self._names)
+        return wald_table(self.fit.values, self.fit.cov, alpha, self._names)
 
     def t_test(self, hypotheses: Any = None, value: Any = 0.0) -> ContrastResults:
         """Tests of linear hypotheses about the estimated values, each on its own.
@@ -171,6 +199,25 @@ class RefitResults(Fit):
         ``wald_test("age")`` asks whether age has any effect in any task.
         """
         return chi2_test(*self._hypotheses(hypotheses, value))
+
+    def differences(self, feature: Any = None, alpha: float = 0.05) -> pd.DataFrame:
+        """Differences between neighbouring tasks, on the refit without ties; see ``inference.changes``."""
+        return differences(self._untied, feature, alpha)
+
+    @overload
+    def change_test(self, term: None = None) -> pd.DataFrame: ...
+
+    @overload
+    def change_test(self, term: Any) -> ChangeTest: ...
+
+    def change_test(self, term: Any = None) -> pd.DataFrame | ChangeTest:
+        """Is the effect of a feature or term the same in all tasks? See ``FusedLogitResults.change_test``."""
+        return change_test(self._untied, term)
+
+    @cached_property
+    def _untied(self) -> RefitResults:
+        """The same refit without ties."""
+        return refit(self.selected, self.cov_type, ties=False) if self.ties else self  # type: ignore[arg-type]
 
     def _hypotheses(self, hypotheses, value):
         contrasts, wanted = read_hypotheses(hypotheses, value, self._groups, self.model.spec, self.pattern)
@@ -206,6 +253,25 @@ class RefitResults(Fit):
         design = self.model.problem.design if exog is None else self.model.spec.new_rows(exog, offset)[0]
         variance = np.column_stack([self._variance(design, k) for k in range(linear.shape[1])])
         return PredictionResults(linear, pd.DataFrame(np.sqrt(variance), linear.index, linear.columns))
+
+    def get_margeff(self, which: str = "prob") -> MarginalEffects:
+        """Average predictive differences by feature and task, conditional on selection.
+
+        What one unit more of a feature does to predictions, all others as they are, on average over
+        the rows (by their weights): the derivative, or from 0 to 1 of a feature that has
+        no other numbers. Standard errors are by the delta method, derivatives numerical. A column of
+        a formula is moved alone, also where others are made from the same variable.
+
+        Parameters
+        ----------
+        which : "prob", or what the outcome predicts as numbers
+            As in ``predict``: "levels" or "rank" of an ordered outcome; "hazard", "survival", ... of time to event.
+
+        Returns
+        -------
+        MarginalEffects
+        """
+        return margins(self, which)
 
     def _variance(self, rows_to_predict, k):
         """Variance of the linear predictor of task k, shape (n,)."""
@@ -252,6 +318,7 @@ class RefitResults(Fit):
     def remove_data(self) -> None:
         """Let go of the data, here and in ``selected``; see ``FusedLogitResults.remove_data``."""
         self.facts  # noqa: B018  computed now, and kept
+        self.__dict__.pop("_untied", None)
         self.selected = copy(self.selected)
         self.selected.remove_data()
 

@@ -15,7 +15,6 @@ from ..fit import Result
 from ..io import NONE, STATUS, WHOLE, Array, Nested, Plain, either, listed, saved
 from ..parallel import run
 from ..problem import Penalty, Problem
-from ..resampling import streams
 from ..solver import solve_exactly
 from .contrasts import pairs
 
@@ -25,22 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["Resampled", "refits"]
 
 
-def refits(results: FusedLogitResults, parts: Any, rng: Any, n: int, n_jobs: int | None, progress: bool,
-           description: str) -> tuple[np.ndarray, np.ndarray]:
+def refits(results: FusedLogitResults, penalty: Penalty, parts: Any, seeds: list[np.random.SeedSequence],
+           n_jobs: int | None, progress: bool, description: str) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and status of the same fit on parts of the rows.
 
     Parameters
     ----------
     results : FusedLogitResults
+    penalty : Penalty
+        That of the fit, or another.
     parts : function
         From the sampling units and a generator to what multiplies the weights of the rows, in one
         part or in several.
-    rng, n_jobs, progress : as for ``FusedLogitResults.bootstrap``
-    n : int
-        Number of streams.
+    seeds : list of SeedSequence
+        One for each call of ``parts``.
+    n_jobs, progress : as for ``FusedLogitResults.bootstrap``
     """
-    work = partial(_fit_parts, results.model.with_data(), results.penalty_by_row, results.solution.params, parts)
-    found = [fit for fits in run(work, streams(rng, n), n_jobs, progress, description) for fit in fits]
+    work = partial(_fit_parts, results.model.with_data(), penalty, results.solution.params, parts)
+    found = [fit for fits in run(work, seeds, n_jobs, progress, description) for fit in fits]
     return np.array([solution.params for solution in found]), np.array([solution.status for solution in found])
 
 

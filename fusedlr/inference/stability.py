@@ -1,9 +1,9 @@
-"""Effects and changes that come again in halves of the rows, with a bound on how many of them are false."""
+"""Features, effects and changes that come again in halves of the rows, with a bound on how many of them are false."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -11,8 +11,9 @@ import pandas as pd
 
 from .. import checks
 from ..exceptions import FusedLogitWarning
-from ..io import registered
-from ..resampling import halves, number_of_units, seed_of
+from ..io import NONE, Plain, either, finite, registered, saved, word
+from ..problem import Penalty
+from ..resampling import halves, number_of_units, seed_of, streams
 from .resampled import Resampled, refits
 
 if TYPE_CHECKING:
@@ -20,23 +21,100 @@ if TYPE_CHECKING:
 
     from ..results import FusedLogitResults
 
-__all__ = ["StabilityResults", "What", "stability"]
+__all__ = ["Bound", "StabilityResults", "What", "share_needed", "stability"]
 
-What = Literal["effects", "changes"]
+What = Literal["features", "effects", "changes"]
+Bound = Literal["none", "unimodal"]
+
+_SHARE = 0.9       # of the halves, to be needed at most, where penalties are searched for
+_TRIAL_PAIRS = 10  # that each penalty is tried on
+_STEP, _STEPS = 1.25, 40
 
 
-def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, n_jobs: int | None = None,
+def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, what: What = "features",
+              errors: float | None = 1.0, bound: Bound = "unimodal", n_jobs: int | None = None,
               progress: bool = True) -> StabilityResults:
     """Repeat a penalized fit on halves of the rows; arguments as for ``FusedLogitResults.stability``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of halves")
     if n % 2:
         raise ValueError(f"n must be even, because halves come in pairs, found {n}; use {n + 1}")
+    what, bound = checks.word("what", what, get_args(What)), checks.word("bound", bound, get_args(Bound))
+    errors = None if errors is None else _positive(errors)
     rng, groups = checks.rng(rng), results.model.with_data().groups
     if number_of_units(groups) < 2:
         raise ValueError("weights must stand for two rows or more to be split into halves, found a sum of "
                          f"{groups.size:g}; a weight is a number of rows")
-    samples, status = refits(results, _doubled_halves, rng, n // 2, n_jobs, progress, "stability")
-    return StabilityResults(results, samples, status, seed_of(rng))
+    seeds = streams(rng, n // 2)
+
+    def halved(multiple: float, seeds: list, progress: bool) -> StabilityResults:
+        penalty = _raised(results.penalty_by_row, what, multiple)
+        samples, status = refits(results, penalty, _doubled_halves, seeds, n_jobs, progress, "stability")
+        return StabilityResults(results, samples, status, seed_of(rng), what, bound, errors, multiple)
+
+    return halved(1.0 if errors is None else _search(halved, seeds), seeds, progress)
+
+
+def share_needed(found: float, candidates: int, errors: float, halves: int, bound: Bound = "unimodal") -> float:
+    """Share of halves above which at most ``errors`` candidates of no more than average chance are to be expected.
+
+    Parameters
+    ----------
+    found : float
+        Found in a half on average.
+    candidates : int
+        All that could be found.
+    errors : float
+    halves : int
+    bound : "none" or "unimodal"
+        Shah and Samworth (2013), theorem 1 or its sharper form (8) for unimodal shares.
+
+    Returns
+    -------
+    float
+        Above 1 where no share is enough.
+    """
+    candidates, pairs = max(candidates, 1), halves / 2
+    if bound == "none":
+        return 0.5 + found**2 / (2 * errors * candidates)
+    chance = found / candidates
+    shares = np.arange(halves // 2 + 1, halves + 1) / halves
+    with np.errstate(divide="ignore"):
+        factor = np.where(shares <= 0.75, 1 / (2 * np.maximum(2 * shares - 1 - 1 / halves, 0)),
+                          4 * (1 - shares + 1 / halves) / (1 + 1 / pairs))
+    least = min(0.5 + chance**2, 0.5 + 1 / halves + 0.75 * chance**2)
+    enough = (shares > least) & (factor * found * chance <= errors) & (chance <= 1 / np.sqrt(3))
+    return float(shares[enough][0]) if enough.any() else np.inf
+
+
+def _positive(errors):
+    errors = checks.number("errors", errors)
+    if errors == 0:
+        raise ValueError("errors must be positive, found 0; no share of the halves excludes all false ones")
+    return errors
+
+
+def _raised(penalty: Penalty, what: What, multiple: float) -> Penalty:
+    """The penalty that decides what is found, times a number."""
+    if what == "changes":
+        return replace(penalty, fusion=multiple * penalty.fusion)
+    return replace(penalty, l1=multiple * penalty.l1)
+
+
+def _search(halved: Any, seeds: list) -> float:
+    """The smallest multiple of the penalty, at least 1, at which a share of ``_SHARE`` is enough, by bisection."""
+    few = seeds[:_TRIAL_PAIRS]
+
+    def is_enough(step):
+        trial = halved(_STEP**step, few, False)
+        return share_needed(*trial.average(), trial.errors, 2 * len(seeds), trial.bound) <= _SHARE
+
+    if is_enough(0):
+        return 1.0
+    low, high = 0, _STEPS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return float(_STEP**high)
 
 
 def _doubled_halves(groups, rng):
@@ -59,20 +137,41 @@ class StabilityResults(Resampled):
         "optimal", or what kept a half from it.
     seed : int or None
         What ``rng`` was, where it was a number.
+    what : str
+        What is looked for: "features", "effects" or "changes".
+    bound : str
+        "none" or "unimodal": what is assumed of the shares.
+    errors : float or None
+        Largest number of false ones to expect, for which the penalty was raised.
+    multiple : float
+        By how much l1 (for changes: fusion) of the fit was multiplied in the halves.
 
     Notes
     -----
     If on average q of p candidates are found in a half, those found in at least a share s of
     the halves, s > 1/2, hold in expectation at most q^2 / ((2 s - 1) p) candidates whose chance
     to be found in a half is no better than average, q / p (Shah and Samworth 2013, theorem 1).
-    Nothing is assumed for that but independent rows. To read it as a bound on *false* ones,
-    as Meinshausen and Buhlmann (2010) do, one must assume that each false candidate has at
-    most the average chance. For changes this is an assumption indeed: neighbouring ties are
-    not exchangeable, and one next to a true change is found more often than one far from it.
-    The bound is of use where q is small: at most the root of p for one false candidate.
+    Nothing is assumed for that but independent rows (``bound="none"``). ``bound="unimodal"`` also
+    assumes that the number of pairs whose halves both find a candidate has a unimodal
+    distribution for each of these, and needs a smaller share for it (their equation 8).
+    To read either as a bound on *false* ones, as Meinshausen and Buhlmann (2010) do, one must
+    assume that each false candidate has at most the average chance. That fails where a false
+    one looks like a true one: a feature that is correlated with a true one, a tie next to a
+    true change, or any feature where most candidates are found anyway.
     """
 
+    what: str = saved(Plain(word(*get_args(What))), default="features")
+    bound: str = saved(Plain(word(*get_args(Bound))), default="unimodal")
+    errors: float | None = saved(Plain(either(NONE, finite(1e-300))), default=None)
+    multiple: float = saved(Plain(finite(0)), default=1.0)
+
     parts = "halves"
+
+    @property
+    def feature_frequency(self) -> pd.Series:
+        """Share of halves in which a feature, or a term of a formula, is not zero in some task, Series (terms,)."""
+        index = pd.Index(list(self.model.spec.rows_of_terms), tupleize_cols=False)
+        return pd.Series(self._found("features").mean(axis=0)[:, 0], index)
 
     @property
     def change_frequency(self) -> pd.DataFrame:
@@ -84,87 +183,101 @@ class StabilityResults(Resampled):
         """Share of halves in which the two tasks of an edge have the same value, DataFrame (d, edges)."""
         return 1 - self.change_frequency
 
-    def threshold(self, what: What, errors: float = 1.0) -> float:
-        """Share of halves above which at most ``errors`` false effects or changes are expected; see the notes.
+    def threshold(self, what: What | None = None, errors: float | None = None) -> float:
+        """Share of halves above which at most ``errors`` false ones are expected; above 1 where none is enough.
 
         Parameters
         ----------
-        what : "effects" or "changes"
-        errors : float
-            Largest number of false ones to expect, positive.
+        what : "features", "effects" or "changes", optional
+            What the halves were made for where left out.
+        errors : float, optional
+            Largest number of false ones to expect, positive; as the halves were made for, or 1.
         """
-        what = checks.word("what", what, get_args(What))
-        errors = checks.number("errors", errors)
-        if errors == 0:
-            raise ValueError("errors must be positive, found 0; no share of the halves excludes all false ones")
-        found, candidates = self.average(what)
-        return 0.5 + found**2 / (2 * errors * max(candidates, 1))
+        return share_needed(*self.average(what), self._errors(errors), len(self.samples),
+                            self.bound)  # type: ignore[arg-type]
 
-    def average(self, what: What) -> tuple[float, int]:
-        """Effects or changes found in a half on average, and how many there could be: q and p of the notes."""
-        found = self._found(checks.word("what", what, get_args(What)))[:, self._candidates(what)]
+    def average(self, what: What | None = None) -> tuple[float, int]:
+        """How many are found in a half on average, and how many there could be: q and p of the notes."""
+        what = self._what(what)
+        found = self._found(what)[:, self._candidates(what)]
         return float(found.sum(axis=(1, 2)).mean()), found[0].size
 
-    def stable_effects(self, errors: float = 1.0) -> pd.DataFrame:
-        """Coefficients that are not zero in so many halves that at most ``errors`` false ones are expected among them.
-
-        Returns
-        -------
-        DataFrame
-            ``feature``, ``task``, ``frequency`` and ``coef``, that of the fit on all rows.
-        """
-        return self._stable("effects", errors).assign(coef=lambda table: [
-            self.results.params.loc[feature, task] for feature, task in zip(table["feature"], table["task"])])
-
-    def stable_changes(self, errors: float = 1.0) -> pd.DataFrame:
-        """Edges whose tasks differ in so many halves that at most ``errors`` false changes are expected among them.
-
-        Returns
-        -------
-        DataFrame
-            ``feature``, ``task``, ``neighbour`` and ``frequency``.
-        """
-        return self._stable("changes", errors)
-
-    def summary(self, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
-        """A statsmodels ``Summary``: effects and changes at which at most ``errors`` false ones each are expected.
+    def stable(self, what: What | None = None, errors: float | None = None) -> pd.DataFrame:
+        """Those found in so many halves that at most ``errors`` false ones are expected among them.
 
         Parameters
         ----------
-        errors : float
+        what, errors : as for ``threshold``
+
+        Returns
+        -------
+        DataFrame
+            ``feature`` (of a formula: the term), and for effects ``task``, for changes ``task`` and ``neighbour``;
+            ``frequency``; for effects ``coef``, that of the fit on all rows.
+        """
+        what, errors = self._what(what), self._errors(errors)
+        share = self.threshold(what, errors)
+        if share > 1:
+            found, candidates = self.average(what)
+            warnings.warn(f"on average {found:.1f} of {candidates} {what} are found in a half, too many to bound the "
+                          f"false ones by {errors:g}; {WAYS_OUT}", FusedLogitWarning, stacklevel=2)
+        frequency = self._found(what).mean(axis=0)
+        places = np.argwhere((frequency >= share) & self._candidates(what)[:, None])
+        rows = [(*self._named(what, j, k), frequency[j, k]) for j, k in places]
+        table = pd.DataFrame(rows, columns=[*_NAMES[what], "frequency"])
+        if what != "effects":
+            return table
+        return table.assign(coef=[self.results.params.iat[1 + j, k] for j, k in places])
+
+    def summary(self, errors: float | None = None, max_rows: int | None = 40) -> Summary:
+        """A statsmodels ``Summary``: what is found so often that at most ``errors`` false ones are expected.
+
+        Parameters
+        ----------
+        errors : float, optional
+            As the halves were made for, or 1, where left out.
         max_rows : int or None
-            Effects, and changes, to show, those found most often; None shows all.
+            Features, effects or changes to show, those found most often; None shows all.
         """
         from ..summary import summarize_stability
 
-        return summarize_stability(self, errors, max_rows)
+        return summarize_stability(self, self._errors(errors), max_rows)
 
     def __str__(self) -> str:
         from ..summary import VALUES_ON_A_SCREEN
 
         return self.summary(max_rows=VALUES_ON_A_SCREEN // 2).as_text()
 
-    def _stable(self, what, errors):
-        share = self.threshold(what, errors)
-        if share > 1:
-            found, candidates = self.average(what)
-            warnings.warn(f"on average {found:.1f} of {candidates} {what} are found in a half, too many to bound the "
-                          f"false ones by {errors:g}: that needs at most {np.sqrt(errors * candidates):.1f}; fit with "
-                          "larger penalties, or allow more errors", FusedLogitWarning, stacklevel=3)
-        frequency = self.selection_frequency if what == "effects" else self.change_frequency
-        places = np.argwhere((frequency.to_numpy() >= share) & self._candidates(what)[:, None])
-        rows = [(frequency.index[j], *np.atleast_1d(np.array(frequency.columns[k], dtype=object)),
-                 frequency.iat[j, k]) for j, k in places]
-        names = ["feature", "task"] if what == "effects" else ["feature", "task", "neighbour"]
-        return pd.DataFrame(rows, columns=[*names, "frequency"])
+    def _what(self, what: What | None) -> Any:
+        return self.what if what is None else checks.word("what", what, get_args(What))
+
+    def _errors(self, errors: float | None) -> float:
+        known = 1.0 if self.errors is None else self.errors
+        return known if errors is None else _positive(errors)
+
+    def _named(self, what, j, k):
+        """Names of a candidate."""
+        if what == "features":
+            return (list(self.model.spec.rows_of_terms)[j],)
+        tasks = self.model.endog_names
+        places = [k] if what == "effects" else self.model.tasks.edges[k]
+        return (self.model.exog_names[1 + j], *(tasks[place] for place in places))
 
     def _found(self, what):
-        """Whether each half has each effect or change, ndarray of bool, shape (n, d, t) or (n, d, edges)."""
-        edges = self.model.tasks.edges
-        coefs = self.samples[:, 1:]
+        """Whether each half has each candidate, ndarray of bool, (n, terms, 1), (n, d, t) or (n, d, edges)."""
+        edges, coefs = self.model.tasks.edges, self.samples[:, 1:]
+        if what == "features":
+            terms = self.model.spec.rows_of_terms.values()
+            return np.stack([(self.samples[:, rows] != 0).any(axis=(1, 2)) for rows in terms], axis=1)[:, :, None]
         return coefs != 0 if what == "effects" else coefs[:, :, edges[:, 0]] != coefs[:, :, edges[:, 1]]
 
     def _candidates(self, what):
-        """Features of which a penalty could make it zero, or tie it, shape (d,)."""
+        """Rows of which a penalty could make it zero, or tie it, shape (terms,) or (d,)."""
         penalty = self.results.penalty_by_row
+        if what == "features":
+            return np.array([(penalty.l1[rows] > 0).all() for rows in self.model.spec.rows_of_terms.values()])
         return (penalty.l1 if what == "effects" else penalty.fusion)[1:] > 0
+
+
+_NAMES = {"features": ["feature"], "effects": ["feature", "task"], "changes": ["feature", "task", "neighbour"]}
+WAYS_OUT = "make halves for it (what=), fit with larger penalties, or allow more errors"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io import FLAG, LABEL, NAME, NONE, TEXT, Plain, either, listed, record
+from ..io import FLAG, LABEL, NAME, NONE, TEXT, Plain, either, listed, record, row
 
 __all__ = ["SAVED_FORMULA", "Formula", "calling_environment"]
 
@@ -51,6 +51,8 @@ class Formula:
         The rows and columns of ``data`` from which the design can be built again: one
         row for each level of a factor, or all rows where the formula has a transform
         such as ``center`` that depends on all of them. Copies and pickles carry it.
+    terms : dict of str to list of str
+        Columns of the design that belong to each term of the right side; a factor has several.
     trusted : bool
         Whether it may be evaluated; False where it was read from a file, until the user says so.
     """
@@ -68,6 +70,7 @@ class Formula:
         self.endog = _left_side(text, data, environment)
         self.exog, self._info, complete = _right_side(text, data, environment, drop)
         self.sample = _sample(self._info, data.iloc[complete])
+        self.terms = {name: list(self._info.column_names[where]) for name, where in self._info.term_name_slices.items()}
 
     def without_data(self) -> Formula:
         """The same formula without the data it was built from; ``sample`` stays."""
@@ -101,27 +104,29 @@ class Formula:
 
     def __getstate__(self):
         # patsy refuses to be pickled: the design is built again from the sample when it is needed.
-        return {"text": self.text, "sample": self.sample, "endog": None, "exog": None, "_info": None,
-                "trusted": self.trusted}
+        return {"text": self.text, "sample": self.sample, "terms": self.terms, "endog": None, "exog": None,
+                "_info": None, "trusted": self.trusted}
 
     def packed(self) -> dict:
         """Text and sample as plain values; ``unpacked`` takes them back."""
         columns = [{"name": name, "values": self.sample[name].tolist(), "levels": _levels(self.sample[name])}
                    for name in self.sample]
-        return {"text": self.text, "sample": columns}
+        return {"text": self.text, "sample": columns, "terms": [list(term) for term in self.terms.items()]}
 
     @classmethod
     def unpacked(cls, page: Any) -> Formula:
         """A formula from its text and sample, evaluated when first used, once it is trusted."""
         sample = pd.DataFrame({column["name"]: _column(column) for column in page["sample"]})
         formula = cls.__new__(cls)
-        formula.__dict__.update(text=page["text"], sample=sample, endog=None, exog=None, _info=None, trusted=False)
+        formula.__dict__.update(text=page["text"], sample=sample, terms=dict(page["terms"]), endog=None, exog=None,
+                                _info=None, trusted=False)
         return formula
 
 
 _COLUMN = record({"name": NAME, "values": listed(either(NONE, LABEL), "rows of the formula's sample"),
                   "levels": either(NONE, record({"categories": listed(LABEL), "ordered": FLAG}))})
-SAVED_FORMULA = Plain(either(NONE, record({"text": TEXT, "sample": listed(_COLUMN)})),
+_TERM = row(TEXT, listed(TEXT))
+SAVED_FORMULA = Plain(either(NONE, record({"text": TEXT, "sample": listed(_COLUMN), "terms": listed(_TERM)})),
                       lambda formula: formula and formula.packed(), lambda page: page and Formula.unpacked(page))
 
 

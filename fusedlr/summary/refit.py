@@ -20,6 +20,17 @@ ERRORS = {"cluster": "Standard errors allow any dependence between the labels of
           "nonrobust": "Standard errors take the labels of one {} as independent; refit(cov_type='cluster') does not."}
 
 
+SELECTION = {
+    "tied": "Conditional on selection: the same data chose which coefficients are zero or equal, so these intervals "
+            "are too short and these p-values too small: in simulations 60 to 93 % of nominal 95 % intervals of "
+            "changing effects covered, without ties 94 to 95 %. Ask refit(ties=False) about changes.",
+    "untied": "Conditional on selection: the same data chose which features are kept. Nothing is tied, so intervals of "
+              "effects and changes hold about what they say; p-values of weak features are too small.",
+    "unseen": "The selection did not see these rows: intervals and p-values hold if the rows are independent of those "
+              "that it saw.",
+}
+
+
 def summarize_refit(refitted: RefitResults, alpha: float = 0.05, title: str | None = None,
                     max_rows: int | None = None) -> Summary:
     """Summary of a ``RefitResults``, of the first ``max_rows`` values where these are given."""
@@ -39,7 +50,7 @@ def _setting(refitted):
         ("Tasks:", f"{len(refitted.model.endog_names)}"),
         *rows_and_groups(refitted),
         ("Labels observed:", count(refitted.nobs_per_task.sum())),
-        ("Estimated values (df):", f"{refitted.df}"),
+        ("Estimated values (df):", f"{refitted.df}" + " (ties released)" * (not refitted.ties)),
         ("Covariance:", refitted.cov_type + f" by {unit}" * (refitted.cov_type == "cluster" and unit != "row")),
     ]
 
@@ -59,8 +70,7 @@ def _cell(name, value):
 
 
 def _notes(refitted):
-    notes = ["Conditional on selection: the same data chose which coefficients are zero or equal, so these intervals "
-             "are too short and these p-values too small."]
+    notes = [SELECTION["unseen" if refitted.unseen else "tied" if refitted.ties else "untied"]]
     unit = refitted.model.problem.groups.word
     if len(refitted.model.endog_names) > 1 or unit != "row":
         notes.append(ERRORS[refitted.cov_type].format(unit))

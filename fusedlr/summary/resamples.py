@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["summarize_bootstrap", "summarize_stability"]
 
-WHAT: tuple[Any, ...] = ("effects", "changes")
 NOTES = ("Percentile intervals of the penalized estimate, which is pulled towards zero and towards its neighbours: no "
          "test of a hypothesis.",
          "selected: share of resamples in which the coefficient is not zero.")
-STABLE_NOTES = ("found: share of halves in which the coefficient is not zero, or the two tasks differ. coef: in the "
-                "fit on all rows.",
-                "With the shares needed, the false effects to expect number {0:g} at most, and so do the false "
-                "changes, if none of these is found more often than the average one; neighbouring ties are not "
-                "exchangeable, and next to a true change this may fail.")
+FOUND = {"features": "found: share of halves in which the feature is not zero in some task.",
+         "effects": "found: share of halves in which the coefficient is not zero. coef: in the fit on all rows.",
+         "changes": "found: share of halves in which the two tasks differ."}
+BOUNDED = ("With the share needed, the false {what} to expect number {errors:g} at most (Shah and Samworth 2013), if "
+           "none of them is found more often than the average one{more}. {fails}.")
+UNIMODAL = " and the number of pairs that both find it is unimodal"
+FAILS = {"features": "A feature that is correlated with a true one may fail this",
+         "effects": "A coefficient that is tied to a true one may fail this",
+         "changes": "Next to a true change this may fail"}
+HEADERS = {"features": ["stable features", "found"], "effects": ["stable effects", "task", "coef", "found"],
+           "changes": ["stable changes", "between", "and", "found"]}
 
 
 def summarize_bootstrap(found: BootstrapResults, alpha: float = 0.05, max_rows: int | None = 40) -> Summary:
@@ -43,35 +48,43 @@ def summarize_bootstrap(found: BootstrapResults, alpha: float = 0.05, max_rows: 
 
 
 def summarize_stability(found: StabilityResults, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
-    """Summary of a ``StabilityResults``: effects and changes that are found often enough, with their shares."""
-    shares = {what: found.threshold(what, errors) for what in WHAT}
-    averages = {what: found.average(what) for what in shares}
+    """Summary of a ``StabilityResults``: what is found often enough, with the shares of halves that find it."""
+    what: Any = found.what
+    share, (average, candidates) = found.threshold(what, errors), found.average(what)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said in a note
-        stable = {"effects": found.stable_effects(errors), "changes": found.stable_changes(errors)}
-    shown = {what: _most_frequent(rows, max_rows) for what, rows in stable.items()}
-    left = [*_setting(found), *((f"{what.capitalize()} in a half:", f"{q:.1f} of {p}")
-                                for what, (q, p) in averages.items())]
-    right = [*_run(found), *((f"Share needed, {what}:", f"{share:.2f}" if share <= 1 else "-")
-                             for what, share in shares.items())]
-    tables = [overview(left, right, "Effects and changes in halves of the rows"), _effects(shown["effects"]),
-              _changes(shown["changes"])]
-    notes = [note for what in shares for note in _notes(what, shares[what], averages[what], errors,
-                                                        len(stable[what]), len(shown[what]))]
-    return build(tables, [STABLE_NOTES[0], STABLE_NOTES[1].format(errors), *notes])
+        stable = found.stable(what, errors)
+    shown = _most_frequent(stable, max_rows)
+    left = [*_setting(found), (f"{what.capitalize()} in a half:", f"{average:.1f} of {candidates}"),
+            ("Penalties in halves:", _penalties(found))]
+    right = [*_run(found), ("Share of halves needed:", f"{share:.2f}" if share <= 1 else "-"), ("Bound:", found.bound)]
+    notes = [FOUND[what], _bounded(found, errors), *_notes(what, share, average, errors, len(stable), len(shown))]
+    return build([overview(left, right, f"{what.capitalize()} in halves of the rows"), _stable(what, shown)], notes)
 
 
-def _effects(rows):
-    cells = [[shortened(row.feature, 24), shortened(row.task, 20), "", number(row.coef), f"{row.frequency:.2f}"]
-             for row in rows.itertuples()]
-    return table(cells or [["none", "", "", "", ""]], ["stable effects", "task", "", "coef", "found"], aligns="lllrr")
+def _penalties(found):
+    if found.multiple == 1:
+        return "as in the fit"
+    return f"{'fusion' if found.what == 'changes' else 'l1'} times {found.multiple:.3g}"
 
 
-def _changes(rows):
-    cells = [[shortened(row.feature, 24), shortened(row.task, 20), shortened(row.neighbour, 20), "",
-              f"{row.frequency:.2f}"] for row in rows.itertuples()]
-    return table(cells or [["none", "", "", "", ""]], ["stable changes", "between", "and", "", "found"],
-                 aligns="lllrr")
+def _bounded(found, errors):
+    return BOUNDED.format(what=found.what, errors=errors, more=UNIMODAL * (found.bound == "unimodal"),
+                          fails=FAILS[found.what])
+
+
+def _stable(what, rows):
+    """A line for each feature, effect or change."""
+    header = HEADERS[what]
+    cells = [[shortened(row.feature, 24), *_middle(what, row), f"{row.frequency:.2f}"] for row in rows.itertuples()]
+    aligns = {"features": "lr", "effects": "llrr", "changes": "lllr"}[what]
+    return table(cells or [["none"] + [""] * (len(header) - 1)], header, aligns=aligns)
+
+
+def _middle(what, row):
+    if what == "effects":
+        return [shortened(row.task, 20), number(row.coef)]
+    return [shortened(row.task, 20), shortened(row.neighbour, 20)] if what == "changes" else []
 
 
 def _most_frequent(rows, max_rows):
@@ -82,8 +95,8 @@ def _most_frequent(rows, max_rows):
 
 def _notes(what, share, average, errors, stable, shown):
     if share > 1:
-        yield (f"{average[0]:.1f} {what} in a half are too many to bound the false ones by {errors:g}, which needs at "
-               f"most {np.sqrt(errors * average[1]):.1f}: fit with larger penalties, or allow more errors.")
+        yield (f"{average:.1f} {what} in a half are too many to bound the false ones by {errors:g}: fit with larger "
+               "penalties, or allow more errors.")
     if shown < stable:
         yield f"Shown are the {shown} {what} found most often, of {stable} stable ones; max_rows=None shows all."
 

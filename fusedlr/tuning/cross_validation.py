@@ -15,7 +15,7 @@ import pandas as pd
 
 from .. import checks
 from ..base import Model
-from ..constrained_fit import effective_df
+from ..constrained_fit import effective_df, log_choose
 from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
 from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
 from ..metrics import PENALTIES, choose, one_standard_error
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["By", "CVResults", "Rule", "fit_cv"]
 
 Rule = Literal["min", "1se"]
-By = Literal["cv", "aic", "bic"]
+By = Literal["cv", "aic", "bic", "ebic"]
 
 
 def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
@@ -151,7 +151,7 @@ class CVResults(FusedLogitResults):
             raise ValueError(f"penalties must be those of the chosen point, {point}, found {self.penalties}")
         if (self.by == "cv") != (self.folds is not None) or (self.folds is None) != (self.fold_scores is None):
             raise ValueError(f"folds and fold_scores must be there by cross-validation only, found by {self.by!r}")
-        needed = ["mean", "se"] if self.by == "cv" else ["aic", "bic"]
+        needed = ["mean", "se"] if self.by == "cv" else ["aic", "bic", "ebic"]
         if len(set(self.columns)) < len(self.columns) or not set(needed) <= set(self.columns):
             raise ValueError(f"columns must hold {', '.join(needed)}, and no name twice, found {self.columns}")
         if self.metric not in self.model.metrics:
@@ -241,11 +241,14 @@ def _chosen(best, one_se, rule):
 
 
 def _criteria(problem, outcome, grid):
-    """Effective df, AIC and BIC of the fit at every point."""
+    """Effective df, AIC, BIC and extended BIC of the fit at every point."""
     df = np.array([effective_df(problem, params, problem.penalty(*point))
                    for params, point in zip(grid.params, grid.path.points)])
     deviance = np.array([-2 * outcome.loglike(problem.labels, problem.linear(params)) for params in grid.params])
-    return {"df_effective": df, "aic": deviance + 2 * df, "bic": deviance + np.log(problem.groups.size) * df}
+    bic = deviance + np.log(problem.groups.size) * df
+    kept = np.array([params[1:].any(axis=1).sum() for params in grid.params])
+    return {"df_effective": df, "aic": deviance + 2 * df, "bic": bic,
+            "ebic": bic + 2 * log_choose(problem.n_features, kept)}
 
 
 def _warn_chosen(found):

@@ -231,3 +231,17 @@ def test_rows_of_half_a_weight_are_all_drawn_half_as_often():
     # A count of 30 draws with a share of w/30 has variance below w: four errors of the mean of 2000.
     np.testing.assert_array_less(np.abs(times - weights), 4 * np.sqrt(np.maximum(weights, 1e-9) / 2000))
     assert not times[weights == 0].any()
+
+
+def test_a_group_for_each_row_squares_the_weights_in_the_sandwich():
+    """Probability weights: H^-1 (sum of w^2 times outer products of scores) H^-1, one task, no zeros."""
+    Y, X, rng = simulated()
+    weights = rng.random(150) + 0.2
+    model = FusedLogit(Y[["mid"]], X, weights=weights, groups=np.arange(150))
+    found = all_different(model).refit()
+    design, y = sm.add_constant(X).to_numpy(), Y["mid"].to_numpy()
+    p = 1 / (1 + np.exp(-design @ found.params["mid"].to_numpy()))
+    bread = np.linalg.inv(design.T @ (design * (weights * p * (1 - p))[:, None]))
+    scores = design * (weights * (y - p))[:, None]
+    np.testing.assert_allclose(found.cov_params(), bread @ (scores.T @ scores) @ bread, rtol=1e-7)
+    assert found.cov_type == "cluster"

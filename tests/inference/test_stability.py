@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit, FusedLogitWarning
+from fusedlr.inference.stability import share_needed
 from fusedlr.problem import Groups, Labels
 from fusedlr.resampling import halves as split
 
@@ -25,7 +26,7 @@ def res():
 
 @pytest.fixture(scope="module")
 def halves(res):
-    return res.stability(20, rng=3, progress=False)
+    return res.stability(20, rng=3, errors=None, bound="none", progress=False)
 
 
 def test_each_half_is_a_fit_of_half_the_rows_at_half_the_penalties(res, halves):
@@ -38,7 +39,7 @@ def test_each_half_is_a_fit_of_half_the_rows_at_half_the_penalties(res, halves):
 
 
 def test_the_first_pairs_depend_on_rng_only(res, halves):
-    again = res.stability(4, rng=3, n_jobs=2, progress=False)
+    again = res.stability(4, rng=3, errors=None, n_jobs=2, progress=False)
     np.testing.assert_array_equal(again.samples, halves.samples[:4])
     assert not np.array_equal(res.stability(2, rng=4, progress=False).samples, halves.samples[:2])
 
@@ -60,7 +61,7 @@ def test_the_threshold_solves_the_bound(halves, what):
 
 
 def test_true_effects_and_changes_are_stable(halves):
-    effects, changes = halves.stable_effects(errors=4), halves.stable_changes(errors=1)
+    effects, changes = halves.stable("effects", errors=4), halves.stable("changes", errors=1)
     assert {("x0", f"y{k}") for k in range(5)} <= set(zip(effects["feature"], effects["task"]))
     assert (changes[["feature", "task", "neighbour"]].to_numpy() == ["x1", "y1", "y2"]).all(axis=1).any()
     assert (changes["frequency"] >= halves.threshold("changes")).all()
@@ -69,15 +70,15 @@ def test_true_effects_and_changes_are_stable(halves):
 
 
 def test_too_many_findings_cannot_be_bounded(res):
-    loose = res.model.fit(0.01, 0.0, 0.01).stability(4, progress=False)
+    loose = res.model.fit(0.01, 0.0, 0.01).stability(4, errors=None, progress=False)
     with pytest.warns(FusedLogitWarning, match=r"on average .* of 50 effects are found in a half.*larger penalties"):
-        assert loose.stable_effects().empty
+        assert loose.stable("effects").empty
 
 
 def test_unpenalized_features_are_no_candidates(res):
     model = FusedLogit(res.model.endog, res.model.exog, penalty_factors=[0.0] + [1.0] * 9)
-    found = model.fit(15.0, 0.0, 15.0).stability(10, progress=False)
-    assert "x0" not in set(found.stable_effects(errors=10)["feature"])
+    found = model.fit(15.0, 0.0, 15.0).stability(10, errors=None, bound="none", progress=False)
+    assert "x0" not in set(found.stable("effects", errors=10)["feature"])
     assert (found.selection_frequency.loc["x0"] == 1).all()
 
 
@@ -86,20 +87,80 @@ def test_an_odd_number_of_halves_is_refused(res):
         res.stability(5)
 
 
-def test_the_summary_shows_what_is_stable_and_why_the_rest_is_not(halves):
+@pytest.mark.parametrize("what", ["features", "effects", "changes"])
+def test_the_summary_shows_what_is_stable_and_why_the_rest_is_not(res, what):
+    halves = res.stability(20, rng=3, what=what, errors=None, bound="none", progress=False)
     text = str(halves.summary(errors=4))
-    assert f"{halves.average('effects')[0]:.1f} of 50" in text and f"{halves.threshold('changes', 4):.2f}" in text
-    effects, changes = halves.stable_effects(errors=4), halves.stable_changes(errors=4)
-    rows = [line.split() for line in text.splitlines()]
-    for row in effects.itertuples():
-        assert [row.feature, row.task, f"{row.coef:.4f}", f"{row.frequency:.2f}"] in rows
-    for row in changes.itertuples():
-        assert [row.feature, row.task, row.neighbour, f"{row.frequency:.2f}"] in rows
-    assert "too many to bound the false ones by 1" in str(halves) and "too many" not in text
-    short = halves.summary(errors=4, max_rows=2)
-    assert f"Shown are the 2 effects found most often, of {len(effects)} stable ones" in str(short)
+    assert f"{halves.average()[0]:.1f} of {halves.average()[1]}" in text and "as in the fit" in text
+    assert f"{halves.threshold(errors=4):.2f}" in text
+    stable, rows = halves.stable(errors=4), [line.split() for line in text.splitlines()]
+    assert len(stable) and "too many" not in text
+    for row in stable.itertuples():
+        middle = {"features": [], "effects": [row.task, f"{row.coef:.4f}"] if what == "effects" else [],
+                  "changes": [row.task, row.neighbour] if what == "changes" else []}[what]
+        assert [row.feature, *middle, f"{row.frequency:.2f}"] in rows
+    assert "too many to bound the false ones by 0.01" in str(halves.summary(errors=0.01))
+    assert f"Shown are the 1 {what} found most often" in str(halves.summary(errors=4, max_rows=1))
     with pytest.raises(ValueError, match="errors must be positive"):
         halves.summary(errors=0)
+
+
+# ---- the unimodal bound, and the search ------------------------------------------------------------------------------
+
+def unimodal(share, found, candidates, pairs):
+    """Shah and Samworth (2013), equation (8), as printed."""
+    factor = (1 / (2 * (2 * share - 1 - 1 / (2 * pairs))) if share <= 0.75
+              else 4 * (1 - share + 1 / (2 * pairs)) / (1 + 1 / pairs))
+    return factor * found**2 / candidates
+
+
+@pytest.mark.parametrize("found, candidates, errors", [(3.0, 50, 1.0), (10.0, 200, 1.0), (4.0, 12, 2.0),
+                                                       (2.0, 40, 0.2)])
+def test_the_unimodal_bound_holds_at_the_share_needed_and_not_below(found, candidates, errors):
+    share = share_needed(found, candidates, errors, 100)
+    assert unimodal(share, found, candidates, 50) <= errors
+    below, chance = share - 0.01, found / candidates
+    assert (unimodal(below, found, candidates, 50) > errors
+            or below <= min(0.5 + chance**2, 0.5 + 1 / 100 + 0.75 * chance**2))
+    assert share <= share_needed(found, candidates, errors, 100, "none") + 0.01
+
+
+def test_shares_by_hand():
+    """Of 200, 10 are found: q^2 / p is 1/2, and 1 / (2 (2 s - 1.01)) = 2 gives s = 0.63; 1 / (2 s - 1) = 2, 0.75."""
+    assert share_needed(10.0, 200, 1.0, 100) == pytest.approx(0.63)
+    assert share_needed(10.0, 200, 1.0, 100, "none") == pytest.approx(0.75)
+
+
+def test_where_most_candidates_are_found_no_share_is_enough():
+    assert share_needed(8.0, 12, 5.0, 100) == np.inf
+    assert share_needed(6.0, 12, 5.0, 100) < 1
+
+
+@pytest.mark.parametrize("what", ["features", "effects", "changes"])
+def test_the_penalty_is_raised_until_the_bound_can_hold(what):
+    fit = FusedLogit(*drawn(np.random.default_rng(1))).fit(0.5, 0.0, 0.5)
+    found = fit.stability(20, what=what, errors=1.0, progress=False)
+    assert found.threshold() <= 0.95 and found.multiple > 1
+    name, word = ("fusion", "fusion times") if what == "changes" else ("l1", "l1 times")
+    assert f"{word} {found.multiple:.3g}" in str(found)
+    raised = fit.model.fit(**{**fit.penalties, name: 0.5 * found.multiple})
+    again = raised.stability(20, what=what, progress=False)
+    np.testing.assert_allclose(again.samples, found.samples, atol=1e-8)
+    first = found.stable()["feature"].tolist()
+    assert "x1" in first and (what == "changes" or "x0" in first)
+
+
+def test_penalties_at_which_the_bound_holds_are_kept(res):
+    assert res.stability(20, errors=20.0, bound="none", progress=False).multiple == 1
+
+
+def test_columns_of_a_factor_are_one_candidate():
+    Y, X = drawn(np.random.default_rng(2))
+    frame = Y.join(X).assign(site=np.resize(["p", "q", "r", "s"], 300))
+    found = FusedLogit.from_formula("y0 + y1 ~ x0 + C(site)", frame).fit(2.0, 0.0, 2.0).stability(4, errors=None)
+    assert found.average()[1] == 2 and set(found.feature_frequency.index) == {"x0", "C(site)"}
+    rows = [j for j, name in enumerate(found.model.exog_names) if name.startswith("C(site)")]
+    assert found.feature_frequency["C(site)"] == (found.samples[:, rows] != 0).any(axis=(1, 2)).mean()
 
 
 @pytest.mark.slow
@@ -108,7 +169,7 @@ def test_false_changes_stay_within_the_bound():
     false = []
     for seed in range(30):
         fit = FusedLogit(*drawn(np.random.default_rng(100 + seed))).fit(10.0, 0.0, 12.0)
-        found = fit.stability(40, rng=seed, progress=False).stable_changes(errors=1.0)
+        found = fit.stability(40, rng=seed, errors=None, bound="none", progress=False).stable("changes", errors=1.0)
         true = (found[["feature", "task", "neighbour"]].to_numpy() == ["x1", "y1", "y2"]).all(axis=1)
         assert true.any()
         false.append(len(found) - true.sum())

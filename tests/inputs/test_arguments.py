@@ -113,6 +113,12 @@ CALLS = {
     "FusedLogitResults.plot": (lambda: fit().plot, {}),
     "FusedLogitResults.summary": (lambda: fit().summary, {}),
     "FusedLogitResults.refit": (lambda: fit().refit, {}),
+    **{f"{name}.get_margeff": (lambda made=made: made().get_margeff, {}) for name, made in (
+        ("FusedLogitResults", fit), ("CVResults", cv), ("RefitResults", lambda: fit().refit()))},
+    "FusedLogitResults.change_test": (lambda: fit().change_test, {}),
+    "FusedLogitResults.differences": (lambda: fit().differences, {}),
+    "RefitResults.change_test": (lambda: fit().refit().change_test, {}),
+    "RefitResults.differences": (lambda: fit().refit().differences, {}),
     "FusedLogitResults.bootstrap": (lambda: fit().bootstrap, {"n": 2}),
     "FusedLogitResults.stability": (lambda: fit().stability, {"n": 2}),
     "StabilityResults.average": (lambda: fit().stability(2).average, {"what": "effects"}),
@@ -121,8 +127,12 @@ CALLS = {
     "StabilityResults.plot": (lambda: fit().stability(2).plot, {}),
     "StabilityResults.save": (lambda: fit().stability(2).save, {"path": "fit"}),
     "StabilityResults.threshold": (lambda: fit().stability(2).threshold, {"what": "effects"}),
-    "StabilityResults.stable_effects": (lambda: fit().stability(2).stable_effects, {}),
-    "StabilityResults.stable_changes": (lambda: fit().stability(2).stable_changes, {}),
+    "StabilityResults.stable": (lambda: fit().stability(2).stable, {}),
+    **{f"{name}.multisplit": (lambda made=made: made().multisplit, {"n": 2})
+       for name, made in (("FusedLogitResults", fit), ("CVResults", cv))},
+    "MultiSplitResults.predict": (lambda: fit().multisplit(2).predict, {"exog": X}),
+    "MultiSplitResults.summary": (lambda: fit().multisplit(2).summary, {}),
+    "MultiSplitResults.save": (lambda: fit().multisplit(2).save, {"path": "fit"}),
     "FusedLogitResults.save": (lambda: fit().save, {"path": "fit"}),
     "RefitResults.conf_int": (lambda: fit().refit().conf_int, {}),
     "RefitResults.predict": (lambda: fit().refit().predict, {"exog": X}),
@@ -145,6 +155,8 @@ CALLS = {
     "CVResults.plot": (lambda: cv().plot, {}),
     "CVResults.summary": (lambda: cv().summary, {}),
     "CVResults.refit": (lambda: cv().refit, {}),
+    "CVResults.change_test": (lambda: cv().change_test, {}),
+    "CVResults.differences": (lambda: cv().differences, {}),
     "CVResults.bootstrap": (lambda: cv().bootstrap, {"n": 2}),
     "CVResults.stability": (lambda: cv().stability, {"n": 2}),
     "CVResults.effects": (lambda: cv().effects, {}),
@@ -188,11 +200,13 @@ TAKES = {
     "i": {"minus one"},
     "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
     "features": {"huge"}, "n_jobs": {"None", "minus one"},
-    "hypotheses": OPTIONAL, "value": {"true", "minus one", "minus half"},
+    "term": OPTIONAL, "errors": OPTIONAL,  "feature": OPTIONAL, "ties": {"true"}, "hypotheses": OPTIONAL,
+    "value": {"true", "minus one", "minus half"},
 }
 PREDICTIONS = [("FusedLogitResults", "predict of long data"), ("FusedLogitResults", "predict of causes"),
                ("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
-               ("CVResults", "predict"), ("BootstrapResults", "predict"), ("StabilityResults", "predict")]
+               ("CVResults", "predict"), ("BootstrapResults", "predict"), ("StabilityResults", "predict"),
+               ("MultiSplitResults", "predict")]
 TAKES_HERE = {
     ("FusedLogit.fit_grid", "l1"): {"a short series"},
     ("FusedLogit.fit_grid", "l2"): {"a short series"},
@@ -204,7 +218,10 @@ TAKES_HERE = {
     **{(f"{name}.{method}", "offset"): {"None", "minus one", "minus half"} for name, method in
        [*PREDICTIONS, ("FusedLogit", "held_out"), ("FusedLogit", "held_out of long data"), ("Grid", "select"),
         ("plots", "calibration")]},
-    ("FusedLogit.fit", "tol"): OPTIONAL,
+    ("FusedLogit.fit", "tol"): OPTIONAL, ("plots.feature_path", "feature"): set(),
+    **{(f"{name}.refit", "rows"): {"None", "a series of other rows", "a short series"}
+       for name in ("FusedLogitResults", "CVResults")},
+    **{(f"StabilityResults.{name}", "what"): OPTIONAL for name in ("average", "threshold", "stable")},
     **{(f"FusedLogit.from_formula{of}", "formula"): set() for of in ("", " of levels", " of times")},
     **{(f"outcomes.{name}", "entry"): OPTIONAL for name in ("survival_scores", "out_of_fold_scores", "curve_scores")},
     **{(f"outcomes.{name}", "offset"): {"None", "minus one", "minus half"} for name in ("survival_scores",
@@ -228,9 +245,9 @@ TAKES_HERE = {
 }
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
-MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "PredictionResults", "RefitResults",
-        "StabilityResults"}
-INNER = {"state", "from_state", "differences", "groups", "tied"}
+MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "MultiSplitResults", "PredictionResults",
+        "RefitResults", "StabilityResults"}
+INNER = {"state", "from_state", "TaskGraph.differences", "groups", "tied"}
 
 
 def arguments(call):
@@ -245,7 +262,7 @@ def public_calls():
         if inspect.isclass(thing) and not issubclass(thing, Warning):
             methods = inspect.getmembers(thing, callable)
             yield from (f"{name}.{method}" for method, call in methods
-                        if not method.startswith("_") and method not in INNER and arguments(call))
+                        if not method.startswith("_") and not INNER & {method, f"{name}.{method}"} and arguments(call))
         if callable(thing) and name not in MADE and not (inspect.isclass(thing) and issubclass(thing, Warning)):
             yield name
     yield from (f"plots.{name}" for name in plots.__all__)

@@ -252,10 +252,19 @@ def test_wrong_repetitions_are_refused_by_name(saved, tmp_path, kind):
     for samples in (arrays["samples"][:3], arrays["samples"][:, :2], arrays["samples"] * np.nan, np.zeros(4)):
         with pytest.raises(ValueError, match="odd.npz.*samples must"):
             load(put(tmp_path / "odd.npz", page, {**arrays, "samples": samples}))
-    with pytest.raises(ValueError, match="odd.npz.*results must be one of"):
-        load(put(tmp_path / "odd.npz", {**page, "kind": "fusedlr results"}, arrays))
-    other = "stability" if kind == "bootstrap" else "bootstrap"
-    assert use(load(put(tmp_path / "odd.npz", {**page, "kind": f"fusedlr {other}"}, arrays))).kind == other
+    for other, field in (("results", "(results|bound)"), ("stability" if kind == "bootstrap" else "bootstrap",
+                                                          "(what|bound)")):
+        with pytest.raises(ValueError, match=f"odd.npz.*{field} must be one of"):
+            load(put(tmp_path / "odd.npz", {**page, "kind": f"fusedlr {other}"}, arrays))
+
+
+@pytest.mark.parametrize("field, value", [("what", "tasks"), ("bound", "r-concave"), ("errors", -1.0), ("errors", "1"),
+                                          ("multiple", -2.0), ("multiple", None)])
+def test_wrong_settings_of_halves_are_refused_by_name(saved, tmp_path, field, value):
+    load(saved).stability(4, progress=False).save(tmp_path / "whole.npz")
+    page, arrays = parts(tmp_path / "whole.npz")
+    with pytest.raises(ValueError, match=f"odd.npz.*{field} must be"):
+        load(put(tmp_path / "odd.npz", {**page, field: value}, arrays))
 
 
 def places(page):
@@ -274,6 +283,7 @@ KINDS = {
     "refit": lambda res: res.refit(),
     "bootstrap": lambda res: res.bootstrap(2, n_jobs=1, progress=False),
     "stability": lambda res: res.stability(2, n_jobs=1, progress=False),
+    "multisplit": lambda res: res.multisplit(2, n_jobs=1, progress=False),
     "cv": lambda res: res.model.fit_cv(folds=2, **LISTS, n_jobs=1, progress=False),
     "bic": lambda res: res.model.fit_cv(by="bic", **LISTS, n_jobs=1, progress=False),
     "grid": lambda res: res.model.fit_grid(**LISTS, progress=False),

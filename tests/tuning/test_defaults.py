@@ -1,6 +1,7 @@
 """The defaults on which a user relies without reading: scales, zeros, weights, digits, degrees of freedom."""
 
 import warnings
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import statsmodels.api as sm
 from fusedlr import CollinearWarning, FusedLogit, GridEdgeWarning
 from fusedlr.constrained_fit import effective_df
 from fusedlr.tuning import default_penalties
+from tests.dependent import drawn
 
 FEATURES = ["age", "weight", "smoker", "year"]
 TOL = {"rtol": 1e-7, "atol": 1e-9}
@@ -154,14 +156,92 @@ def test_effective_degrees_of_freedom_of_a_ridge_are_its_trace(anes96):
     assert res.aic == pytest.approx(res.deviance + 2 * trace, rel=1e-10)
 
 
-def test_ties_share_their_ridge(anes96):
+def stacked(X, res):
+    """Design of three tasks with intercepts of their own and tied effects, residuals and curvatures; rows in front."""
+    design = np.column_stack([np.kron(np.eye(3), np.ones((len(X), 1))), np.tile(X.to_numpy(), (3, 1))])
+    p = res.fittedvalues.to_numpy().T.ravel()
+    return design, res.model.endog.to_numpy().T.ravel() - p, p * (1 - p)
+
+
+def test_labels_of_a_row_count_by_their_scores(anes96):
+    """Takeuchi's trace of (H + R)^-1 J; a ridge on a tied value is that of its three places."""
     X, Y = anes96
     model = FusedLogit(Y.iloc[:, :3], X, standardize=False)
     res = model.fit(0.0, 50.0, 1e6)
-    alone = FusedLogit(Y.iloc[:, :1], X, standardize=False).fit(0.0, 50.0, 0.0)
-    assert 3 < res.df_effective < res.df == 8
-    assert effective_df(model.problem, res.solution.params, model.penalty_by_row(0.0, 0.0, 1e6)) == 8
-    assert alone.df_effective < 6
+    design, residual, curvature = stacked(X, res)
+    H = design.T @ (design * curvature[:, None])
+    scores = (design * residual[:, None]).reshape(3, len(X), -1).sum(axis=0)
+    R = np.diag([0.0] * 3 + [150.0] * 5)
+    assert res.df_effective == pytest.approx(np.trace(np.linalg.solve(H + R, scores.T @ scores)), rel=1e-8)
+    without = effective_df(model.problem, res.solution.params, model.penalty_by_row(0.0, 0.0, 1e6))
+    assert without == pytest.approx(np.trace(np.linalg.solve(H, scores.T @ scores)), rel=1e-8)
+    assert 8 < without and res.df == 8
+
+
+def test_labels_that_are_copies_count_as_often_as_they_are_there(anes96):
+    """Three equal tasks, tied: three times the degrees of freedom of one, as is the log-likelihood."""
+    X, Y = anes96
+    one = FusedLogit(Y.iloc[:, :1], X, groups=np.arange(len(X)))
+    params = one.fit(0.0, 0.0).solution.params
+    nothing = one.penalty_by_row(0.0, 0.0, 0.0)
+    three = FusedLogit(np.repeat(Y.iloc[:, :1].to_numpy(), 3, axis=1), X, fuse_intercepts=True)
+    assert effective_df(one.problem, params, nothing) == 6
+    design, p = sm.add_constant(X).to_numpy(), 1 / (1 + np.exp(-(params[0, 0] + X.to_numpy() @ params[1:, 0])))
+    scores, H = design * (Y.iloc[:, 0].to_numpy() - p)[:, None], design.T @ (design * (p * (1 - p))[:, None])
+    expected = 3 * np.trace(np.linalg.solve(H, scores.T @ scores))
+    found = effective_df(three.problem, np.repeat(params, 3, axis=1), nothing)
+    assert found == pytest.approx(expected, rel=1e-8) and 15 < found < 21
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_the_extended_criterion_counts_the_ways_to_choose_features():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 9))
+    Y = X[:, [0]] + rng.logistic(size=(80, 2)) > 0
+    res = FusedLogit(Y, X).fit(10.0, 0.0, 5.0)
+    kept = int(res.nonzero.any(axis=1).sum())
+    assert 0 < kept < 9 and res.ebic == pytest.approx(res.bic + 2 * np.log(comb(9, kept)))
+    found = FusedLogit(Y, X).fit_cv(by="ebic", l1=[0.1, 10.0, 100.0], l2=[0.0], fusion=[5.0], tol=1e-10,
+                                    progress=False)
+    assert found.ebic == pytest.approx(found.table["ebic"].min(), rel=1e-6) and found.by == "ebic"
+
+
+@pytest.mark.slow
+def test_effective_degrees_of_freedom_are_the_covariance_of_fit_and_labels():
+    """Efron (1986): the sum of cov(linear predictor, label), over draws of labels of dependence 0.9."""
+    X, fits, labels, df, count = drawn(0, 200, 6)[1], [], [], [], []
+    for seed in range(150):
+        Y = drawn(seed, 200, 6, 0.9, X)[0]
+        res = FusedLogit(Y, X).fit(4.0, 0.0, 30.0)
+        fits.append(res.predict(which="linear").to_numpy())
+        labels.append(Y)
+        df.append(res.df_effective)
+        count.append(res.df)
+    parts = ((np.array(fits) - np.mean(fits, axis=0)) * np.array(labels)).sum(axis=(1, 2))
+    error = parts.std() * np.sqrt(150) / 149
+    assert abs(parts.sum() / 149 - np.mean(df)) < 2 * error
+    assert parts.sum() / 149 - np.mean(count) > 2 * error
+
+
+def test_a_fit_that_comes_close_to_every_label_has_no_fewer_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    res = FusedLogit(X[:, [0]] + rng.logistic(size=(40, 3)) > 0, X).fit(0.05, 0.0, 0.01)
+    assert res.llf > -2 and res.df_effective == res.df
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_with_many_features_the_extended_criterion_keeps_fewer_false_ones():
+    false = {"bic": [], "ebic": []}
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 200))
+        Y = 1.2 * X[:, [0]] - 1.2 * X[:, [1]] + rng.logistic(size=(100, 3)) > 0
+        for by, found in false.items():
+            fit = FusedLogit(Y, X).fit_cv(by=by, l2=[0.0], progress=False)
+            found.append(fit.nonzero.to_numpy()[2:].any(axis=1).sum())
+    assert np.mean(false["ebic"]) < 1 < np.mean(false["bic"]), false
 
 
 @pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")

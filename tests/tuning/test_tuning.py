@@ -419,7 +419,7 @@ def test_one_task_needs_no_fusion():
 
 
 @pytest.mark.parametrize(("options", "error", "message"), [
-    ({"by": "auc"}, ValueError, "by must be 'cv', 'aic' or 'bic', found 'auc'"),
+    ({"by": "auc"}, ValueError, "by must be 'cv', 'aic', 'bic' or 'ebic', found 'auc'"),
     ({"rule": "2se"}, ValueError, "rule must be 'min' or '1se'"),
     ({"metric": "brier"}, ValueError, "metric must be 'logloss', 'error' or 'auc'"),
     ({"by": "bic", "rule": "1se"}, ValueError, "rule='1se' needs standard errors"),

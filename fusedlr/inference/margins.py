@@ -1,0 +1,108 @@
+"""Average predictive differences: what one unit more of a feature does to predictions, with standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..constrained_fit import values_in_places
+from ..objective import sigmoid
+from ..problem import Design
+from .contrasts import pairs, wald_table
+
+if TYPE_CHECKING:
+    from .refit import RefitResults
+
+__all__ = ["MarginalEffects", "margins"]
+
+_STEP = 1e-4  # of a feature's standard deviation, and of a value's standard error
+
+
+@dataclass(frozen=True)
+class MarginalEffects:
+    """Average predictive differences with a covariance by the delta method.
+
+    Attributes
+    ----------
+    margeff : DataFrame, shape (features, columns)
+        A row for each feature that was selected, a column for each task, level or time.
+    cov : ndarray, shape (features * columns,) twice
+        Covariance of ``margeff``, row after row.
+    """
+
+    margeff: pd.DataFrame
+    cov: np.ndarray
+
+    @property
+    def margeff_se(self) -> pd.DataFrame:
+        """Standard errors, shaped as ``margeff``."""
+        error = np.sqrt(np.diag(self.cov)).reshape(self.margeff.shape)
+        return pd.DataFrame(error, self.margeff.index, self.margeff.columns)
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """A row for each feature and column: ``dy/dx``, ``std err``, ``z``, ``P>|z|`` and the ends of the interval."""
+        rows, columns = self.margeff.shape
+        index = pairs(np.repeat(np.array(self.margeff.index, dtype=object), columns), [*self.margeff.columns] * rows,
+                      ["feature", self.margeff.columns.name or "of"])
+        return wald_table(self.margeff.to_numpy().ravel(), self.cov, alpha, index).rename(columns={"coef": "dy/dx"})
+
+    def __repr__(self) -> str:
+        return f"<MarginalEffects: {len(self.margeff)} features; see summary_frame()>"
+
+    def __str__(self) -> str:
+        return str(self.summary_frame())
+
+
+def margins(refitted: RefitResults, which: str = "prob") -> MarginalEffects:
+    """Average predictive differences of an unpenalized refit; arguments as for ``RefitResults.get_margeff``."""
+    outcome = refitted.model.outcome
+    which = checks.word("which", which, ("prob", *(word for word in outcome.predictions if word != "level")))
+    rows = np.flatnonzero((refitted.pattern[1:] >= 0).any(axis=1))
+    values, cov = refitted.fit.values, refitted.fit.cov
+    found = _differences(refitted, values, rows, which)
+    steps = _STEP * np.nan_to_num(np.sqrt(np.diag(cov)), nan=1.0)
+    slopes = np.column_stack([_slope(refitted, values, v, step, rows, which) for v, step in enumerate(steps)])
+    vague = (slopes != 0).astype(float) @ np.isnan(cov).astype(float) @ (slopes != 0).T > 0
+    names = [refitted.model.exog_names[1 + j] for j in rows]
+    table = pd.DataFrame(found.to_numpy(), pd.Index(names, name="feature", tupleize_cols=False), found.columns)
+    return MarginalEffects(table, np.where(vague, np.nan, slopes @ np.nan_to_num(cov) @ slopes.T))
+
+
+def _slope(refitted, values, v, step, rows, which):
+    """Derivative of all differences in one value, shape (features * columns,)."""
+    ends = [_differences(refitted, values + sign * step * np.eye(len(values))[v], rows, which) for sign in (1, -1)]
+    return (ends[0].to_numpy() - ends[1].to_numpy()).ravel() / (2 * step)
+
+
+def _differences(refitted, values, rows, which):
+    """Mean over rows of what a feature changes: from 0 to 1 where it has no other numbers, else its derivative."""
+    problem, params = refitted.model.problem, values_in_places(refitted.pattern, values)
+    weights = problem.labels.row_weights(problem.n_rows)
+    found = [_mean_change(refitted, params, j, which, weights / weights.sum()) for j in rows]
+    return pd.DataFrame(found) if found else pd.DataFrame(columns=refitted.model.endog_names, dtype=float)
+
+
+def _mean_change(refitted, params, j, which, shares):
+    design = refitted.model.problem.design
+    column = design.X[:, j]
+    step = _STEP * column.std()
+    low, high = (0.0, 1.0) if np.isin(column, (0.0, 1.0)).all() else (column - step, column + step)
+    width = 1.0 if np.ndim(low) == 0 else 2 * step
+    return shares @ (_predicted(refitted, params, design, j, high, which)
+                     - _predicted(refitted, params, design, j, low, which)) / width
+
+
+def _predicted(refitted: RefitResults, params: np.ndarray, design: Design, j: int, column: Any,
+               which: str) -> pd.DataFrame:
+    """Predictions with one feature replaced, DataFrame (n, columns)."""
+    X = design.X.copy()
+    X[:, j] = column
+    linear = refitted.model.spec.table(Design(X, design.offset).table(params), None)
+    if which == "prob":
+        return pd.DataFrame(sigmoid(linear.to_numpy()), columns=linear.columns)
+    found = refitted.model.outcome.predict(linear, which)
+    return found.to_frame(which) if isinstance(found, pd.Series) else found
