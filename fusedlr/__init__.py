@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
-                         LeftOutWarning, OneClassWarning, SeparationWarning)
+                         LeftOutWarning, OneClassWarning, SeparationWarning, YesWarning)
 from .fit import load
 from .inference import BootstrapResults, MultiSplitResults, PredictionResults, RefitResults, StabilityResults
 from .model import FusedLogit
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning",
            "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "LeftOutWarning",
            "MultiSplitResults", "OneClassWarning", "PredictionResults", "RefitResults", "SeparationWarning",
-           "StabilityResults", "TaskGraph", "__version__", "load"]
+           "StabilityResults", "TaskGraph", "YesWarning", "__version__", "load"]
 
 
 def __getattr__(name):

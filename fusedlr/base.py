@@ -114,6 +114,11 @@ class Model:
         return self.spec.penalty_factors
 
     @property
+    def fusion_factors(self) -> np.ndarray:
+        """What multiplies fusion of each feature, shape (d,)."""
+        return self.spec.fusion_factors
+
+    @property
     def fuse_intercepts(self) -> bool:
         """Whether fusion acts on the intercepts too."""
         return self.problem.fuse_intercepts

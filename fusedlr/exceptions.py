@@ -31,3 +31,7 @@ class CrossingWarning(FusedLogitWarning):
 
 class LeftOutWarning(FusedLogitWarning):
     """Events or labels of the data that the model does not use."""
+
+
+class YesWarning(FusedLogitWarning):
+    """The words of two tasks differ, and which of them is yes may mean opposite things."""

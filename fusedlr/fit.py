@@ -16,10 +16,12 @@ import pandas as pd
 from . import checks, io
 from .base import Model
 from .constrained_fit import log_choose, pattern_of
+from .inputs import read_groups
 from .io import Array, Nested, Plain, saved
 from .objective import loglike, null_loglike, pointwise_loss, sigmoid
 from .outcomes import Outcome
-from .problem import Design, Labels
+from .problem import Design, Groups, Labels
+from .scores import score_table
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -354,6 +356,26 @@ class Fit(Result):
             words = np.array([[*words, None] for words in self.model.outcome.words], dtype=object)
             return pd.Series(words[k, (linear > 0).astype(int)], index).infer_objects()
         return pd.Series(sigmoid(linear) if which == "prob" else linear, index)
+
+    def score(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None,
+              groups: Any = None) -> pd.DataFrame:
+        """How good the probabilities are in other rows, by task: log-loss, Brier score, AUC and calibration.
+
+        Parameters
+        ----------
+        endog, exog, weights, offset, task, groups : as for ``FusedLogit`` and ``from_long``
+            Rows that the fit did not see. Standard errors go by groups where these are given.
+
+        Returns
+        -------
+        DataFrame
+            See ``scores.score_table``.
+        """
+        held = self.model.held_out(endog, exog, weights, offset, task)
+        given = read_groups(groups, held.design.n_rows, held.index)
+        counted = held.labels.counted_once() if weights is None else held.labels
+        units = Groups.rows(counted, held.design.n_rows) if given is None else Groups.given(*given, held.labels)
+        return score_table(held.labels, held.design.linear(self._params, held.labels), units, self.model.endog_names)
 
     @property
     def fittedvalues(self) -> pd.DataFrame | pd.Series:

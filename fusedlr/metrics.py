@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,25 +12,35 @@ import pandas as pd
 from .objective import pointwise_loss
 from .problem import Design, Labels
 
-__all__ = ["METRICS", "PENALTIES", "Metric", "auc", "choose", "error", "logloss", "one_standard_error"]
+__all__ = ["METRICS", "PENALTIES", "Metric", "Params", "area_under_curve", "auc", "choose", "error",
+           "label_sums", "logloss", "one_standard_error", "within_one_error"]
 
 PENALTIES = ("l1", "l2", "fusion")
 EQUAL = 1e-9  # scores that differ by less, relatively, are tied
 
-# Cells held at once, rows by points: 64 MB of floats.
+# Cells held at once, rows by points, and a quarter of that of coefficients by points: 64 MB and 16 MB of floats.
 _CELLS = 8_000_000
+
+
+class Params(Protocol):
+    """Coefficients of g fits, intercepts in row 0: ndarray (g, 1 + d, t), or what gives slices of one."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, which: Any, /) -> np.ndarray: ...
+
 
 Score: TypeAlias = np.ndarray | pd.Series | Callable[[np.ndarray], np.ndarray]
 
 
-def error(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+def error(params: Params, design: Design, labels: Labels) -> np.ndarray:
     """Misclassification rate, for each of many fits of the same tasks.
 
     A linear predictor above 0 predicts yes, any other no.
 
     Parameters
     ----------
-    params : ndarray, shape (g, 1 + d, t)
+    params : Params
         Coefficients of g fits, intercepts in row 0.
     design : Design
     labels : Labels
@@ -40,15 +50,15 @@ def error(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
     ndarray, shape (g,)
         NaN throughout if there is no label.
     """
-    return _mean(lambda linear, sign: (linear > 0) != (sign > 0), params, design, labels)
+    return _mean(_wrong, params, design, labels)
 
 
-def logloss(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+def logloss(params: Params, design: Design, labels: Labels) -> np.ndarray:
     """Mean negative log-likelihood of a label, for each of many fits; see :func:`error`."""
-    return _mean(lambda linear, sign: pointwise_loss(sign * linear), params, design, labels)
+    return _mean(_log_loss, params, design, labels)
 
 
-def auc(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+def auc(params: Params, design: Design, labels: Labels) -> np.ndarray:
     """Area under the ROC curve, mean over tasks, for each of many fits; see :func:`error`.
 
     The share of pairs of a yes and a no of one task in which the yes has the larger
@@ -64,6 +74,14 @@ def auc(params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
     return total / (pairs / len(params)) if pairs else np.full(len(params), np.nan)
 
 
+def _wrong(linear, sign):
+    return (linear > 0) != (sign > 0)
+
+
+def _log_loss(linear, sign):
+    return pointwise_loss(sign * linear)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A score of fits on held-out rows.
@@ -77,12 +95,16 @@ class Metric:
         Name of the metric that breaks ties of this one.
     words : str
         What it is, for figures and summaries.
+    by_label : function, optional
+        What one label adds, from its linear predictor and its sign, where the score is the
+        mean of that.
     """
 
-    score: Callable[[np.ndarray, Design, Labels], np.ndarray]
+    score: Callable[[Any, Design, Labels], np.ndarray]
     larger_is_better: bool
     tie_breaker: str
     words: str
+    by_label: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
     def cost(self, scores: Any) -> np.ndarray:
         """The scores, negated where larger is better, so that the lowest is best."""
@@ -90,8 +112,8 @@ class Metric:
 
 
 METRICS = {
-    "logloss": Metric(logloss, False, "error", "mean log-loss of held-out labels"),
-    "error": Metric(error, False, "logloss", "share of wrong held-out labels"),
+    "logloss": Metric(logloss, False, "error", "mean log-loss of held-out labels", _log_loss),
+    "error": Metric(error, False, "logloss", "share of wrong held-out labels", _wrong),
     "auc": Metric(auc, True, "logloss", "mean AUC of held-out labels"),
 }
 
@@ -125,6 +147,9 @@ def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> in
 def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS["logloss"]) -> int:
     """Position that the one-standard-error rule chooses.
 
+    The standard error is that of the paired difference to the best point, in the same held-out
+    labels: what makes a fold hard for all points alike does not count.
+
     Candidates have a mean within one standard error of the best, and l1, l2 and fusion
     each at least those of the best point. The one with the fewest distinct values
     (``df``, in the fit on all rows) is taken; ties go to the larger l1, then the larger
@@ -133,7 +158,7 @@ def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS[
     Parameters
     ----------
     table : DataFrame
-        l1, l2, fusion, mean, se and df of each point.
+        l1, l2, fusion, mean, se_difference and df of each point.
     best : int
         Position of the point with the best mean.
     metric : Metric
@@ -144,10 +169,35 @@ def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS[
     int
     """
     penalties = table[list(PENALTIES)].to_numpy(dtype=float)
-    cost, df = metric.cost(table["mean"]), table["df"].to_numpy()
-    near = cost <= cost[best] + table["se"].to_numpy()[best]
+    df = table["df"].to_numpy()
+    near = within_one_error(table, best, metric)
     more = (penalties >= penalties[best]).all(axis=1)
     return int(max(np.flatnonzero(near & more), key=lambda i: (-df[i], *penalties[i])))
+
+
+def within_one_error(table: pd.DataFrame, best: int, metric: Metric) -> np.ndarray:
+    """Which points are worse than the best by a standard error of the difference at most, ndarray of bool (g,)."""
+    cost = metric.cost(table["mean"])
+    return cost - cost[best] <= table["se_difference"].to_numpy() + EQUAL * abs(cost[best])
+
+
+def label_sums(by_label: Callable[[np.ndarray, np.ndarray], np.ndarray], params: Params, design: Design,
+               labels: Labels) -> np.ndarray:
+    """What the labels of each row add up to in each of many fits, weights counted, shape (n, g)."""
+    sums = np.zeros((design.n_rows, len(params)))
+    for points, part, linear in _predictors(params, design, labels):
+        sums[labels.row[part], points] += labels.weight[part, None] * by_label(linear, labels.sign[part, None])
+    return sums
+
+
+def area_under_curve(linear: np.ndarray, yes: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
+    """AUC of one task with both labels, and the influence of each label on it (DeLong's components), shape (m,)."""
+    place = np.unique(linear, return_inverse=True)[1]
+    positives, negatives = np.bincount(place, weight * yes), np.bincount(place, weight * ~yes)
+    below, above = np.cumsum(negatives) - negatives / 2, positives.sum() - np.cumsum(positives) + positives / 2
+    area = float(positives @ below / (positives.sum() * negatives.sum()))
+    share = np.where(yes, below[place] / negatives.sum(), above[place] / positives.sum())
+    return area, weight * (share - area) / np.where(yes, positives.sum(), negatives.sum())
 
 
 def _lowest(score, positions):
@@ -169,15 +219,21 @@ def _mean(kernel, params, design, labels):
     return sums / total
 
 
-def _predictors(params: np.ndarray, design: Design, labels: Labels) -> Iterator[tuple[slice, slice, np.ndarray]]:
+def _predictors(params: Params, design: Design, labels: Labels) -> Iterator[tuple[slice, slice, np.ndarray]]:
     """Linear predictors in chunks: a slice of points, the labels of one task, and an array (labels, points)."""
     shift = design.shift(labels)
-    for k, part in enumerate(labels.parts):
-        X = design.X if part.stop - part.start == design.n_rows else design.X[labels.row[part]]
-        size = max(1, _CELLS // max(1, len(X)))
-        for first in range(0, len(params), size):
-            points = slice(first, min(first + size, len(params)))
-            yield points, part, X @ params[points, 1:, k].T + params[points, 0, k] + shift[part, None]
+    for points in _some_points(params, design):
+        tables = params[points]
+        for k, part in enumerate(labels.parts):
+            X = design.X if part.stop - part.start == design.n_rows else design.X[labels.row[part]]
+            yield points, part, X @ tables[:, 1:, k].T + tables[:, 0, k] + shift[part, None]
+
+
+def _some_points(params: Params, design: Design) -> Iterator[slice]:
+    """As many points at once as there is room for, until all have come."""
+    n_tasks = params[:1].shape[2]
+    size = max(1, _CELLS // max(design.n_rows, 4 * (1 + design.n_features) * n_tasks))
+    return (slice(first, min(first + size, len(params))) for first in range(0, len(params), size))
 
 
 def _auc(linear, yes, counts):

@@ -41,9 +41,9 @@ class FusedLogit(Model):
     Parameters
     ----------
     endog : array_like, shape (n, t) or (n,)
-        One column of labels for each task: 0/1, -1/1, booleans, two words (the
-        later in the alphabet is yes) or two categories (the second is yes). NaN or
-        None where a label is not observed; such a label is left out, its row is not.
+        One column of labels for each task: 0/1, -1/1, booleans, two words or two
+        categories; ``labels`` says which is yes, ``yes`` decides it. NaN or None where a
+        label is not observed; such a label is left out, its row is not.
     exog : array_like, shape (n, d)
         Features, shared by all tasks. A column of ones is recognised as the intercept.
     tasks : "chain", "ring", TaskGraph, or sequence of edges
@@ -57,6 +57,9 @@ class FusedLogit(Model):
     penalty_factors : array_like, shape (d,), or Series by feature name, optional
         Multiplies ``l1`` and ``l2`` of a feature; 0 leaves it unpenalized. Features
         that a Series leaves out have the factor 1. ``fusion`` is not touched.
+    fusion_factors : array_like, shape (d,), or Series by feature name, optional
+        Multiplies ``fusion`` of a feature: 0 leaves its effect free to differ between tasks, a
+        large number makes it constant, as in partial proportional odds. Read as ``penalty_factors``.
     standardize : bool
         Let penalties act on each feature divided by its standard deviation (divisor: the
         sum of the weights of the rows that count, or of the groups), so that a penalty means the same for
@@ -76,6 +79,11 @@ class FusedLogit(Model):
         What to do with rows in which a feature is missing: "drop" leaves them out (their
         number is ``n_dropped``), the others refuse them, as in statsmodels. Labels may be
         missing whatever this is.
+    yes : label, sequence of one label a task, or dict by task, optional
+        Which label is yes. Where left out: 1 and True; of two words the one that says so (yes,
+        true, case, event, dead, positive, present, ... of no, false, control, none, alive,
+        negative, absent, ...), else the later in the alphabet, upper and lower case alike; of
+        two categories in an order of the user's the second.
 
     Attributes
     ----------
@@ -115,13 +123,13 @@ class FusedLogit(Model):
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
                  penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
-                 groups: Any = None, missing: Missing = "none") -> None:
-        self._build(Binary.read(endog), endog, exog, tasks, weights, offset, penalty_factors, standardize,
-                    fuse_intercepts, groups, missing)
+                 groups: Any = None, missing: Missing = "none", yes: Any = None, fusion_factors: Any = None) -> None:
+        self._build(Binary.read(endog, yes), endog, exog, tasks, weights, offset, penalty_factors, standardize,
+                    fuse_intercepts, groups, missing, fusion_factors)
 
     def _build(self, outcome: Outcome, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None,
                offset: Any = None, penalty_factors: Any = None, standardize: bool = True,
-               fuse_intercepts: bool = False, groups: Any = None, missing: Missing = "none",
+               fuse_intercepts: bool = False, groups: Any = None, missing: Missing = "none", fusion_factors: Any = None,
                formula: Formula | None = None) -> None:
         """Check and lay out what a user handed in."""
         found, features = outcome.labels(endog), read_exog(exog, checks.word("missing", missing, MISSING) == "drop")
@@ -139,12 +147,13 @@ class FusedLogit(Model):
         refuse_empty(labels, names)
         units = units if given is None else _given_groups(given, labels, features)
         standardize, factors = checks.flag("standardize", standardize), read_factors(penalty_factors, features.names)
+        fused = read_factors(fusion_factors, features.names, "fusion_factors")
         scale = _scales(features.X, units.shares(labels)) if standardize else np.ones(features.X.shape[1])
         self.spec = Spec(outcome, tuple(features.names), formula, features.constant, standardize, shift is not None,
-                         n - len(features.X), np.ones(len(scale)) if factors is None else factors, index)
+                         n - len(features.X), factors, fused, index)
         self.problem = Problem(
             Design(features.X, shift), labels, _task_graph(tasks, outcome), units, scale,
-            Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts)))
+            Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts), fused))
         warn_collinear(features.X, features.names)
 
     # ---- other ways to build it --------------------------------------------------------------------------------------
@@ -169,7 +178,7 @@ class FusedLogit(Model):
     @classmethod
     def from_formula(cls, formula: str, data: pd.DataFrame, task: Any = None, order: Any = None, levels: Any = None,
                      breaks: Any = None, causes: Any = None, kind: Kind = "sequential",
-                     direction: Direction = "forward", **kwargs: Any) -> Self:
+                     direction: Direction = "forward", yes: Any = None, **kwargs: Any) -> Self:
         """A model from a formula with the tasks on the left: ``"low + mid + high ~ age + C(site)"``.
 
         Parameters
@@ -186,6 +195,7 @@ class FusedLogit(Model):
             ``task`` may be the name of a column of ``data``.
         levels, kind, direction : as for ``from_ordered``, optional
         breaks, causes : as for ``from_survival``, optional
+        yes : as for ``FusedLogit``, optional
         **kwargs
             The other arguments of ``FusedLogit``; ``weights``, ``offset`` and ``groups`` may be
             names of columns of ``data``.
@@ -210,11 +220,11 @@ class FusedLogit(Model):
                  if isinstance(given.get(name), str)}
         task, given = named.pop("task", task), {**kwargs, **named}
         outcome, endog = _left_side(parsed.endog, task, order, levels, breaks, causes, given.get("groups"), kind,
-                                    direction)
+                                    direction, yes)
         return cls.from_outcome(outcome, endog, parsed.exog, formula=parsed.without_data(), **given)
 
     @classmethod
-    def from_long(cls, endog: Any, exog: Any, task: Any, order: Any = None, **kwargs: Any) -> Self:
+    def from_long(cls, endog: Any, exog: Any, task: Any, order: Any = None, yes: Any = None, **kwargs: Any) -> Self:
         """A model of rows that have one label and one task each: age bands, years, doses, visits, regions.
 
         Parameters
@@ -228,6 +238,8 @@ class FusedLogit(Model):
             in theirs.
         order : sequence, optional
             Names of the tasks, first to last; needed where ``task`` holds words.
+        yes : label, optional
+            As for ``FusedLogit``, the same in all tasks.
         **kwargs
             The other arguments of ``FusedLogit``: ``tasks`` may be a graph over the names of the
             tasks; ``groups`` says which rows belong to one person.
@@ -239,7 +251,7 @@ class FusedLogit(Model):
         table over all tasks.
         """
         rows = LongLabels.read(endog, task)
-        return cls.from_outcome(Binary.read_long(rows, order), rows, exog, **kwargs)
+        return cls.from_outcome(Binary.read_long(rows, order, yes), rows, exog, **kwargs)
 
     @classmethod
     def from_ordered(cls, endog: Any, exog: Any, levels: Any = None, kind: Kind = "sequential",
@@ -389,7 +401,7 @@ class FusedLogit(Model):
         else:
             solve: Any = solve_newton if method == "newton" else solve_admm
             solution = solve(problem, penalty, tol=wanted, **limit)
-        warn_status(solution, wanted)
+        warn_status(solution, wanted, problem, self.endog_names)
         return FusedLogitResults(self, solution, {"l1": l1, "l2": l2, "fusion": fusion}, method, wanted)
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
@@ -414,7 +426,7 @@ class FusedLogit(Model):
 
     def fit_cv(self, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
                l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
-               progress: bool = True) -> CVResults:
+               progress: bool = True, repeats: int = 1) -> CVResults:
         """Choose the penalties by cross-validation or an information criterion, and fit there.
 
         Parameters
@@ -424,8 +436,9 @@ class FusedLogit(Model):
             labels and that no group is split; or the fold of each row; or a splitter of
             scikit-learn or what one gives: rows to fit and rows to score, each row scored once.
         rule : "min" or "1se"
-            The point with the best mean over folds, or the most penalized one whose mean is
-            within a standard error of the best.
+            The point with the best mean over folds, or the most penalized one that is worse by at
+            most a standard error of the difference, paired by rows (or groups). "1se" gives
+            simpler fits; small effects and changes are the first that it sets to zero or ties.
         metric : "logloss", "error" or "auc"
             What is compared in the rows left out: mean negative log-likelihood, share of wrong
             labels, or area under the ROC curve (mean over tasks); "rps" of an ordered outcome.
@@ -441,6 +454,8 @@ class FusedLogit(Model):
             Number of threads, one for each core where left out; the numbers do not depend on it.
         progress : bool
             Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
+        repeats : int
+            How often to draw folds; scores are means over all repeats.
 
         Returns
         -------
@@ -452,7 +467,7 @@ class FusedLogit(Model):
         a task has lost one of its labels, or all, is fitted and scored like any other.
         """
         self._warn_one_class()
-        return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress)
+        return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress, repeats)
 
     def _warn_one_class(self) -> None:
         warn_one_class(self.with_data().labels, self.endog_names, self.labels, self.fuse_intercepts)
@@ -479,10 +494,11 @@ def _survival(time: Any, event: Any, entry: Any, breaks: Any, causes: Any, group
 
 
 def _left_side(endog: pd.DataFrame, task: Any, order: Any, levels: Any, breaks: Any, causes: Any, groups: Any,
-               kind: Kind, direction: Direction) -> tuple[Outcome, Any]:
+               kind: Kind, direction: Direction, yes: Any) -> tuple[Outcome, Any]:
     """The outcome that the left side of a formula means, and what it lays out as labels."""
     columns = [endog.iloc[:, k] for k in range(endog.shape[1])]
     checks.word("kind", kind, get_args(Kind)), checks.word("direction", direction, get_args(Direction))
+    ordered = levels is not None or (len(columns) == 1 and _is_ordered(columns[0]))
     if sum(given is not None for given in (task, levels, breaks)) > 1:
         raise ValueError("task, levels and breaks go with three kinds of outcomes (rows of one task each, ordered "
                          "levels, times to an event), found more than one of them")
@@ -494,15 +510,18 @@ def _left_side(endog: pd.DataFrame, task: Any, order: Any, levels: Any, breaks: 
             raise ValueError(f"formula must have one column of labels on its left side to go with task, found "
                              f"{list(endog.columns)}")
         rows = LongLabels.read(columns[0], task)
-        return Binary.read_long(rows, order), rows
+        return Binary.read_long(rows, order, yes), rows
+    if yes is not None and (breaks is not None or ordered):
+        raise ValueError("yes goes with yes/no labels, found it with levels or breaks, where yes is the higher level "
+                         "or the event")
     if breaks is not None:
         if len(columns) not in (2, 3):
             raise ValueError("formula must have a time and an event on its left side to go with breaks, as in "
                              f"Surv(time, event), found {list(endog.columns)}")
         entry = columns[0] if len(columns) == 3 else None
         return _survival(columns[-2], columns[-1], entry, breaks, causes, groups)
-    if levels is None and not (len(columns) == 1 and _is_ordered(columns[0])):
-        return Binary.read(endog), endog
+    if not ordered:
+        return Binary.read(endog, yes, stacklevel=6), endog
     if len(columns) != 1:
         raise ValueError(f"formula must have one ordered outcome on its left side to go with levels, found "
                          f"{list(endog.columns)}")

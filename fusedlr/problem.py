@@ -261,6 +261,10 @@ class Groups:
         return None if self.are_rows else self.code
 
     @property
+    def n_rows(self) -> int:
+        return len(self.code)
+
+    @property
     def counted(self) -> np.ndarray:
         """Which groups count at all, shape (number of groups,)."""
         return self.times > 0
@@ -271,8 +275,12 @@ class Groups:
         return float(self.times.sum())
 
     def sums(self, by_row: np.ndarray) -> np.ndarray:
-        """Sum over the rows of each group, shape (number of groups,)."""
-        return np.bincount(self.code, by_row, len(self.times))
+        """Sum over the rows of each group, shape (number of groups,), or (number of groups, k)."""
+        if self.are_rows:
+            return by_row
+        total = np.zeros((len(self.times), *by_row.shape[1:]))
+        np.add.at(total, self.code, by_row)
+        return total
 
     def of(self, labels: Labels) -> np.ndarray:
         """Group of each label, shape (m,)."""
@@ -291,6 +299,29 @@ class Groups:
             return Groups(np.arange(len(rows)), self.times[rows])
         return Groups.given(self.code[rows], self.word, labels)
 
+    def take_shares(self, rows: np.ndarray, share: np.ndarray) -> Groups:
+        """The same where only a share of each row is there: a row counts by it, a group is one group all the same."""
+        if self.are_rows:
+            return Groups(np.arange(len(rows)), self.times[rows] * share)
+        code = self.code[rows]
+        return replace(self, code=code, times=self.times * (np.bincount(code, minlength=len(self.times)) > 0))
+
+    def standard_error(self, by_row: np.ndarray) -> np.ndarray:
+        """Standard error of the sum over all rows of values of mean zero, by groups that are independent.
+
+        Parameters
+        ----------
+        by_row : ndarray, shape (n,) or (n, k)
+            What each row adds, as often as it counts: its influence on an estimate.
+
+        Returns
+        -------
+        float, or ndarray of shape (k,)
+        """
+        sums, times = self.sums(by_row)[self.counted], self.times[self.counted]
+        squares = np.tensordot(1 / times, sums**2, axes=1)
+        return np.sqrt(squares * (self.size / (self.size - 1) if self.size > 1 else 1.0))
+
 
 @dataclass(frozen=True)
 class Penalty:
@@ -308,7 +339,7 @@ class Penalty:
 
     @classmethod
     def factors(cls, n_features: int, penalty_factors: Any = None, scale: Any = None,
-                fuse_intercepts: bool = True) -> Penalty:
+                fuse_intercepts: bool = True, fusion_factors: Any = None) -> Penalty:
         """What multiplies the three penalties in each row.
 
         To divide a feature by s and fit is to fit the feature as it is with l1 and fusion
@@ -317,15 +348,16 @@ class Penalty:
         Parameters
         ----------
         n_features : int
-        penalty_factors, scale : array_like, shape (d,), optional
+        penalty_factors, scale, fusion_factors : array_like, shape (d,), optional
             1 for every feature where left out.
         fuse_intercepts : bool
         """
         ones = np.ones(n_features)
         factors = ones if penalty_factors is None else np.asarray(penalty_factors, dtype=float)
         scale = ones if scale is None else np.asarray(scale, dtype=float)
+        fusion = ones if fusion_factors is None else np.asarray(fusion_factors, dtype=float)
         return cls(np.append(0.0, factors * scale), np.append(0.0, factors * scale**2),
-                   np.append(float(fuse_intercepts), scale))
+                   np.append(float(fuse_intercepts), fusion * scale))
 
     def times(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """The penalties that these factors make of numbers, or of vectors of shape (1 + d,)."""

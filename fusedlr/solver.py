@@ -18,23 +18,92 @@ from typing import Any
 
 import numpy as np
 
+from .constrained_fit import fit_pattern, pattern_of
 from .core import STATUS as STATUS_WORDS
 from .core import Core, gauge, prox, scales
 from .exceptions import ConvergenceWarning, SeparationWarning
-from .io import STATUS, Array, Plain, listed, saved
+from .io import STATUS, Array, Nested, Plain, listed, saved, size
 from .parallel import run
 from .problem import Penalty, Problem, Solution
 from .tasks import TaskGraph
 
-__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "block_gauge", "block_prox", "column_scales", "solve_exactly",
-           "solve_newton", "solve_path", "warn_status"]
+__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "column_scales",
+           "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "warn_status"]
 
 FLOOR = 1e-5
 ACCEPTED = 1e-8
 
 _AIM = 1e-15
 _STRIPES = 4
+_MOST_VALUES = 300  # of a fit whose separated tasks are looked for
 _LARGE = 500_000  # features times labels; below, a grid takes a second or so
+_AT_ONCE = 2_000_000  # coefficients of the points that are solved before their zeros are dropped: 16 MB
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Coefficients of many fits, of which only those that are not zero are kept, fit by fit.
+
+    ``tables[i]`` is one table, ndarray (1 + d, t); a slice or an array of positions gives an
+    ndarray (k, 1 + d, t).
+
+    Attributes
+    ----------
+    start : ndarray of int, shape (g + 1,)
+        Values of fit i are those from ``start[i]`` up to ``start[i + 1]``.
+    place : ndarray of int32, shape (number of values,)
+        Where each value stands in its table, counted along its rows, rising.
+    value : ndarray, shape (number of values,)
+    rows, tasks : int
+        Shape of a table.
+    """
+
+    start: np.ndarray = saved(Array(("1+g",), "i", least=0))
+    place: np.ndarray = saved(Array(("values",), "i", least=0))
+    value: np.ndarray = saved(Array(("values",)))
+    rows: int = saved(Plain(size("1+d")))
+    tasks: int = saved(Plain(size("t")))
+
+    @classmethod
+    def of(cls, params: np.ndarray) -> Tables:
+        """What to keep of an ndarray (g, 1 + d, t)."""
+        g, rows, tasks = params.shape
+        flat = params.reshape(g, rows * tasks)
+        point, place = np.nonzero(flat)
+        start = np.append(0, np.cumsum(np.bincount(point, minlength=g)))
+        return cls(start, place.astype(np.int32), flat[point, place], rows, tasks)
+
+    @classmethod
+    def joined(cls, parts: list[Tables]) -> Tables:
+        """The fits of all parts, one part after the other."""
+        counts = np.concatenate([np.diff(part.start) for part in parts])
+        place, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("place", "value"))
+        return cls(np.append(0, np.cumsum(counts)), place, value, parts[0].rows, parts[0].tasks)
+
+    def take(self, which: np.ndarray) -> Tables:
+        """Some of the fits, in the order given."""
+        counts = np.diff(self.start)[which]
+        start = np.append(0, np.cumsum(counts))
+        old = np.repeat(self.start[which] - start[:-1], counts) + np.arange(start[-1])
+        return Tables(start, self.place[old], self.value[old], self.rows, self.tasks)
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, which: Any) -> np.ndarray:
+        positions = np.arange(len(self))[which]
+        some = self.take(np.atleast_1d(positions))
+        dense = np.zeros((len(some), self.rows * self.tasks))
+        dense[np.repeat(np.arange(len(some)), np.diff(some.start)), some.place] = some.value
+        return dense.reshape(*np.shape(positions), self.rows, self.tasks)
+
+    def check_loaded(self) -> None:
+        """Refuse what only all of it shows, in a file that somebody else may have written."""
+        if self.start[0] != 0 or self.start[-1] != len(self.place) or (np.diff(self.start) < 0).any():
+            raise ValueError(f"start must rise from 0 to {len(self.place)}")
+        first = np.isin(np.arange(1, len(self.place)), self.start)
+        if (self.place >= self.rows * self.tasks).any() or (np.diff(self.place)[~first] <= 0).any():
+            raise ValueError(f"place must rise within every fit, and stay below {self.rows * self.tasks}")
 
 
 @dataclass(frozen=True)
@@ -45,8 +114,8 @@ class Path:
     ----------
     points : ndarray, shape (g, 3)
         l1, l2 and fusion of each point.
-    params : ndarray, shape (g, 1 + d, t)
-        Memory: 8 g (1 + d) t bytes, 3 MB for 924 points, 100 features and 4 tasks.
+    tables : Tables
+        Coefficients; ``params`` has them all as one array.
     objective, gap : ndarray, shape (g,)
         The gap is relative, as the solver computed it.
     status : ndarray of str, shape (g,)
@@ -55,7 +124,7 @@ class Path:
     """
 
     points: np.ndarray = saved(Array(("g", "3"), least=0))
-    params: np.ndarray = saved(Array(("g", "1+d", "t")))
+    tables: Tables = saved(Nested(Tables))
     objective: np.ndarray = saved(Array(("g",)))
     gap: np.ndarray = saved(Array(("g",)))
     status: np.ndarray = saved(Plain(listed(STATUS.rule, "g"), np.ndarray.tolist,
@@ -63,6 +132,18 @@ class Path:
     nonzeros: np.ndarray = saved(Array(("g",), "i", least=0))
     df: np.ndarray = saved(Array(("g",), "i", least=0))
     iterations: np.ndarray = saved(Array(("g",), "i", least=0))
+
+    @property
+    def params(self) -> np.ndarray:
+        """Coefficients of every point, ndarray (g, 1 + d, t), made anew: 8 g (1 + d) t bytes."""
+        return self.tables[:]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        """Coefficients of one point, ndarray (1 + d, t)."""
+        return self.tables[i]
 
 
 class NewtonSolver:
@@ -164,27 +245,56 @@ def solve_path(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
     points = np.asarray(points, dtype=float)
     order, count = _solving_order(points), callback and _Count(callback)
     stripes = [order[part] for part in _stripes(problem, points[order])]
-    parts = run(lambda stripe: NewtonSolver(problem).solve_points(points[stripe], tol, max_iter, count),
+    parts = run(lambda stripe: _solve_stripe(problem, points[stripe], tol, max_iter, count),
                 stripes, n_jobs, progress=False)
-    params, reports = (np.concatenate(arrays) if len(arrays) > 1 else arrays[0] for arrays in zip(*parts))
+    tables, reports = Tables.joined([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     back = np.argsort(np.concatenate(stripes))
     objective, gap, status, iterations, nonzeros, df = reports[back].T
     words = np.array(STATUS_WORDS, dtype=object)[status.astype(int)]
-    return Path(points, params[back], objective, gap, words, nonzeros.astype(int), df.astype(int),
+    return Path(points, tables.take(back), objective, gap, words, nonzeros.astype(int), df.astype(int),
                 iterations.astype(int))
 
 
-def warn_status(solution: Solution, tol: float) -> None:
+def _solve_stripe(problem, points, tol, max_iter, callback):
+    """Solve points one from the other; of a large problem, some of them at a time."""
+    solver = NewtonSolver(problem)
+    step = max(1, _AT_ONCE // ((1 + problem.n_features) * problem.n_tasks))
+    tables, reports = [], []
+    for first in range(0, len(points), step):
+        params, report = solver.solve_points(points[first:first + step], tol, max_iter, callback)
+        tables.append(Tables.of(params))
+        reports.append(report)
+    return Tables.joined(tables), np.concatenate(reports)
+
+
+def warn_status(solution: Solution, tol: float, problem: Problem, names: list) -> None:
     """Warn, on behalf of the caller's caller, of a fit that is not optimal."""
     if solution.status == "not_converged":
         warnings.warn(f"stopped after {solution.iterations} iterations at a relative duality gap of "
                       f"{solution.gap:.1e}, above tol = {tol:.1e}; raise max_iter or tol, use larger penalties, "
                       "or standardize=True where features differ much in scale", ConvergenceWarning, stacklevel=3)
     elif solution.status == "separated":
-        warnings.warn("some task's labels are separated by its features (complete or quasi-complete separation), or "
-                      "all the same: no finite minimiser exists at these penalties, and sizes of coefficients are "
+        tasks = separated_tasks(problem, solution.params, names)
+        warnings.warn(f"the labels of {tasks} are separated by the features (complete or quasi-complete separation), "
+                      "or all the same: no finite minimiser exists at these penalties, and sizes of coefficients are "
                       "arbitrary; use a positive l2 or l1, and drop tasks whose labels are all the same",
                       SeparationWarning, stacklevel=3)
+
+
+def separated_tasks(problem: Problem, params: np.ndarray, names: list) -> str:
+    """The tasks in which a fit that has no finite minimiser goes off to infinity, in words.
+
+    Found by an unpenalized fit of the same zeros and ties, unless these are too many.
+    """
+    pattern = pattern_of(params, problem.tasks)
+    found = []
+    if pattern.max() < _MOST_VALUES:
+        fit = fit_pattern(problem, pattern)
+        touched = (fit.unbounded[pattern] & (pattern >= 0)).any(axis=0)
+        found = [repr(name) for name, hit in zip(names, touched) if hit]
+    if not found:
+        return "some task"
+    return f"task{'s' * (len(found) > 1)} {', '.join(found[:6])}" + f" and {len(found) - 6} more" * (len(found) > 6)
 
 
 def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -54,6 +54,8 @@ class Spec:
         Rows left out for missing values.
     penalty_factors : ndarray, shape (d,)
         What multiplies l1 and l2 of each feature.
+    fusion_factors : ndarray, shape (d,)
+        What multiplies fusion of each feature.
     index : pandas.Index or None
         Names of the rows.
     """
@@ -66,6 +68,7 @@ class Spec:
     has_offset: bool = saved()
     n_dropped: int = saved()
     penalty_factors: np.ndarray = saved(Array(("d",), least=0))
+    fusion_factors: np.ndarray = saved(Array(("d",), least=0))
     index: pd.Index | None = saved(Array(("n",), "iufbMU", optional=True, pack=_index_array, unpack=_index_from))
 
     @property

@@ -19,7 +19,8 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 FLOORS = (
     {"checks", "core", "exceptions", "io", "parallel", "tasks", "version"},
     {"objective", "problem"},
-    {"admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "solver"},
+    {"admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "scores",
+     "solver"},
     {"base", "fit", "spec"},
     {"inference", "plots", "summary"},
     {"results"},

@@ -282,11 +282,11 @@ class RefitResults(Fit):
 
     # ---- reading it -------------------------------------------------------------------------------------------------
 
-    def summary(self, alpha: float = 0.05, title: str | None = None) -> Summary:
-        """A statsmodels Summary of the Wald table, labelled as conditional on selection."""
+    def summary(self, alpha: float = 0.05, title: str | None = None, max_rows: int | None = 40) -> Summary:
+        """A statsmodels Summary of the Wald table, its first ``max_rows`` values; conditional on selection."""
         from ..summary import summarize_refit
 
-        return summarize_refit(self, alpha, title)
+        return summarize_refit(self, alpha, title, max_rows)
 
     def __str__(self) -> str:
         from ..summary import VALUES_ON_A_SCREEN, summarize_refit

@@ -13,12 +13,22 @@ import pandas as pd
 from .. import checks
 from ..exceptions import OneClassWarning
 from ..problem import Labels
+from .yes import Pair, pair_of_words, read_yes, warn_unlike
 
 __all__ = ["read_endog", "read_held_out", "warn_one_class"]
 
 
-def read_endog(endog: Any) -> dict:
-    """The pair of labels (no, yes) of each task by its name, from labels of any of the accepted kinds."""
+def read_endog(endog: Any, yes: Any = None, stacklevel: int = 5) -> dict:
+    """The pair of labels (no, yes) of each task by its name, from labels of any of the accepted kinds.
+
+    Parameters
+    ----------
+    endog : array_like or DataFrame
+    yes : label, sequence of labels, or mapping by task, optional
+        Which label is yes; read off the labels where left out.
+    stacklevel : int
+        Of the warning that yes may mean opposite things in two tasks.
+    """
     frame, _ = _endog_frame(endog)
     if 0 in frame.shape:
         raise ValueError(f"endog must have rows and columns, found shape {frame.shape}")
@@ -26,9 +36,12 @@ def read_endog(endog: Any) -> dict:
     checks.refuse_duplicates("endog", names)
     columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
     shared = _shared_words(columns)
-    found = {name: _pair(column, name, shared) for column, name in zip(columns, names)}
+    said = dict(zip(names, read_yes(yes, names)))
+    found = {name: _pair(column, name, shared) if said[name] is None else _said_pair(column, name, said[name])
+             for column, name in zip(columns, names)}
     _refuse_unobserved(columns, names)
-    return found
+    warn_unlike({name: pair for name, pair in found.items() if said[name] is None}, stacklevel)
+    return {name: (pair.no, pair.yes) for name, pair in found.items()}
 
 
 def read_held_out(endog: Any, names: list, words: Sequence) -> tuple[np.ndarray, pd.Index | None]:
@@ -123,7 +136,7 @@ def _label_pair(values, task, shared):
     """The labels (no, yes) of plain values: numbers, booleans or words."""
     found = set(values)
     if all(isinstance(value, (bool, np.bool_)) for value in found) and found:
-        return False, True
+        return Pair(False, True, True)
     if all(isinstance(value, Number) and not isinstance(value, complex) for value in found):
         return _number_pair(found, task)
     if all(isinstance(value, str) for value in found):
@@ -135,11 +148,11 @@ def _label_pair(values, task, shared):
 def _number_pair(found, task):
     for pair in ((0, 1), (-1, 1)):
         if found <= set(pair):
-            return pair
+            return Pair(*pair, True)
     examples = sorted(float(value) for value in found)[:4]
     raise ValueError(f"endog must hold 0/1 or -1/1 (NaN where not observed); task {task!r} holds "
-                     f"{', '.join(f'{value:g}' for value in examples)}; recode it, or see FusedLogit.from_ordered for "
-                     "an outcome with ordered levels")
+                     f"{', '.join(f'{value:g}' for value in examples)}; recode it, say which of two is yes (yes=...), "
+                     "or see FusedLogit.from_ordered for an outcome with ordered levels")
 
 
 def _word_pair(words, task, shared):
@@ -147,20 +160,44 @@ def _word_pair(words, task, shared):
         words = shared
     if len(words) != 2:
         way_out = ("see FusedLogit.from_ordered for an outcome with ordered levels" if len(words) > 2 else
-                   "use a categorical with both levels, so that yes and no can be told apart")
+                   "use a categorical with both levels, or yes=..., so that yes and no can be told apart")
         raise ValueError(f"endog must hold two labels for each task; task {task!r} holds {words[:4]}; {way_out}")
-    return tuple(words)
+    return pair_of_words(words)
+
+
+def _said_pair(column, task, yes):
+    """The labels of one task whose yes the user named; the other may be any one label."""
+    _refuse_strange_types(column, task)
+    seen = _levels(column) if isinstance(column.dtype, pd.CategoricalDtype) else column.dropna().unique().tolist()
+    others = [label for label in seen if label != yes]
+    if len(others) != 1:
+        raise ValueError(f"yes must be one of two labels of task {task!r}, found yes={checks.shown(yes)} and the "
+                         f"labels {checks.shown(seen[:4])}")
+    return Pair(_python(others[0]), _python(yes), True)
 
 
 def _category_pair(column, task):
-    levels = list(column.cat.categories)
-    if len(levels) != 2:
-        seen = set(column.dropna())
-        levels = [level for level in levels if level in seen]
+    """The two categories in their order, unless that is the alphabet's, which pandas takes where nobody gave one."""
+    levels = _levels(column)
     if len(levels) != 2:
         raise ValueError(f"endog must hold two labels for each task; task {task!r} has the levels {levels[:4]}; "
                          "see FusedLogit.from_ordered for an outcome with ordered levels")
-    return tuple(level.item() if isinstance(level, np.generic) else level for level in levels)
+    if not column.cat.ordered and all(isinstance(level, str) for level in levels) and levels == sorted(levels):
+        return pair_of_words(levels)
+    return Pair(*map(_python, levels), True)
+
+
+def _levels(column):
+    """The categories of a column; of more than two, those that occur."""
+    levels = list(column.cat.categories)
+    if len(levels) == 2:
+        return levels
+    seen = set(column.dropna())
+    return [level for level in levels if level in seen]
+
+
+def _python(label):
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _shared_words(columns):

@@ -109,18 +109,18 @@ def column(argument: str, name: str, frame: Any, where: str) -> pd.Series:
     return frame[name]
 
 
-def read_factors(factors: Any, features: list) -> np.ndarray | None:
-    """Penalty factors of the features, shape (d,); features that a Series leaves out have the factor 1."""
+def read_factors(factors: Any, features: list, argument: str = "penalty_factors") -> np.ndarray:
+    """Factors of the features, shape (d,); features that a Series leaves out have the factor 1."""
     if factors is None:
-        return None
+        return np.ones(len(features))
     if isinstance(factors, (pd.Series, Mapping)):
-        given = by_name("penalty_factors", factors, features)
+        given = by_name(argument, factors, features)
         factors = [given.get(name, 1.0) for name in features]
-    array = checks.array("penalty_factors", factors)
+    array = checks.array(argument, factors)
     if array.shape != (len(features),):
-        raise ValueError(f"penalty_factors must hold one number for each of {len(features)} features, "
+        raise ValueError(f"{argument} must hold one number for each of {len(features)} features, "
                          f"found shape {array.shape}")
-    return _not_negative("penalty_factors", array)
+    return _not_negative(argument, array)
 
 
 def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> float | np.ndarray:

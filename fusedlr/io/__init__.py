@@ -6,9 +6,9 @@ register the kind of file that they are restored from.
 
 from .npz import load, save
 from .rules import (FLAG, LABEL, NAME, NONE, NUMBER, SHARE, TEXT, WHOLE, either, finite, listed, named, names, position,
-                    record, row, word)
+                    record, row, size, word)
 from .schema import STATUS, Array, Nested, Plain, registered, saved
 
 __all__ = ["FLAG", "LABEL", "NAME", "NONE", "NUMBER", "SHARE", "STATUS", "TEXT", "WHOLE", "Array", "Nested", "Plain",
            "either", "finite", "listed", "load", "named", "names", "position", "record", "registered", "row", "save",
-           "saved", "word"]
+           "saved", "size", "word"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 __all__ = ["FLAG", "LABEL", "NAME", "NONE", "NUMBER", "SHARE", "TEXT", "WHOLE", "Rule", "Sizes", "bind", "either",
-           "finite", "listed", "named", "names", "position", "record", "refuse", "row", "word"]
+           "finite", "listed", "named", "names", "position", "record", "refuse", "row", "size", "word"]
 
 Sizes = dict[str, int]
 Rule = Callable[[str, Any, Sizes], None]
@@ -67,6 +67,15 @@ def row(*rules: Rule) -> Rule:
             refuse(where, f"be a list of {len(rules)}", _shown(value))
         for k, rule in enumerate(rules):
             rule(f"{where}[{k}]", value[k], sizes)
+
+    return check
+
+
+def size(letter: str) -> Rule:
+    """The number that a letter, or a sum such as "1+d", stands for."""
+    def check(where: str, value: Any, sizes: Sizes) -> None:
+        WHOLE(where, value, sizes)
+        bind(where, letter, value, sizes)
 
     return check
 

@@ -47,16 +47,16 @@ class Binary(Outcome):
         return self.pairs
 
     @classmethod
-    def read(cls, endog: Any) -> Binary:
-        """The tasks that the columns of a table are."""
-        found = read_endog(endog)
+    def read(cls, endog: Any, yes: Any = None, stacklevel: int = 5) -> Binary:
+        """The tasks that the columns of a table are; arguments as for ``inputs.read_endog``."""
+        found = read_endog(endog, yes, stacklevel)
         return cls(tuple(found), tuple(found.values()))
 
     @classmethod
-    def read_long(cls, rows: LongLabels, order: Any = None) -> Binary:
-        """The tasks of rows that have one each; all of them have the same two labels."""
+    def read_long(cls, rows: LongLabels, order: Any = None, yes: Any = None) -> Binary:
+        """The tasks of rows that have one each; all of them have the same two labels, of which ``yes`` may say one."""
         names = rows.tasks(order)
-        pair, = read_endog(rows.endog).values()
+        pair, = read_endog(rows.endog, yes).values()
         outcome = cls(names, (pair,) * len(names), long=True)
         counts = np.diff(outcome.labels(rows).labels.start)
         few = [name for name, count in zip(names, counts) if count < 2]

@@ -15,7 +15,7 @@ from ..checks import check_index
 from ..exceptions import CrossingWarning
 from ..inputs import row_weights
 from ..io import LABEL, Plain, listed, saved, word
-from ..metrics import Metric
+from ..metrics import Metric, Params
 from ..objective import sigmoid
 from ..problem import Design, Groups, Labels
 from .binary import Binary
@@ -159,14 +159,14 @@ class Ordered(Outcome):
         """How many levels there are, and how they are cut into tasks."""
         return [("Levels:", f"{len(self.levels)} ({self.layout}{', backward' * (self.direction == 'backward')})")]
 
-    def _mean_rps(self, params: np.ndarray, design: Design, labels: Labels) -> np.ndarray:
+    def _mean_rps(self, params: Params, design: Design, labels: Labels) -> np.ndarray:
         """Mean ranked probability score for each of many fits; parameters as in ``metrics.error``."""
         rank, counts = self.observed(labels, design.n_rows)
         if not counts.any():
             return np.full(len(params), np.nan)
         seen = np.flatnonzero(counts)
         held, rank, counts = design.take(seen), rank[seen], counts[seen]
-        shares = (self.probabilities(held.table(point)) for point in params)
+        shares = (self.probabilities(held.table(params[i])) for i in range(len(params)))
         return np.array([counts @ ranked_probability(each, rank) / counts.sum() for each in shares])
 
     @property

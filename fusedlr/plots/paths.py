@@ -48,7 +48,7 @@ def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, 
     ax = ax or new_axes(6.4, 4.0)
     values = _penalties_of(grid, rows, over)
     positions = zero_log_axis(ax, values)
-    _task_lines(ax, positions, grid.params[rows, names.index(feature)], grid.model.endog_names)
+    _task_lines(ax, positions, grid.path.tables[rows][:, names.index(feature)], grid.model.endog_names)
     _mark(ax, positions, values, over, chosen)
     ax.set(ylabel="coefficient")
     ax.set_title(f"{plain(feature)} as {over} grows ({held})", loc="left")
@@ -84,7 +84,7 @@ def coef_paths(grid: Grid | CVResults, l2: float | None = None, fusion: float | 
     ax, (grid, chosen) = given(ax), _grid_and_choice(grid)
     rows, held = _slice(grid.table, "l1", {"l2": l2, "fusion": fusion}, chosen)
     units, unit = feature_units(grid.model, per)
-    lines = grid.coefs[rows] * units[:, None]
+    lines = grid.path.tables[rows][:, 1:] * units[:, None]
     named = largest(np.abs(lines).max(axis=(0, 2)), features)
     ax = ax or new_axes(7.4, 4.4)
     values = _penalties_of(grid, rows, "l1")

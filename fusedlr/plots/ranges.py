@@ -9,7 +9,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from .. import checks
-from .axes import FAINT, MARKERS, Per, feature_units, given, largest, new_axes, plain, style, task_colours, task_key
+from .axes import (FAINT, INK, MARKERS, Per, feature_units, given, largest, new_axes, plain, style, task_colours,
+                   task_key)
 
 if TYPE_CHECKING:
     from ..inference import BootstrapResults, RefitResults
@@ -38,7 +39,8 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
 
     Notes
     -----
-    Coefficients that are zero with certainty, because they were set to zero, are left out.
+    Coefficients that are zero with certainty, because they were set to zero, are left out. Tasks
+    that share one estimated value share one interval: a line joins their marks.
     """
     checks.result("result", result, ("model", "params", "conf_int"), "what refit() or bootstrap() gave")
     ax, model = given(ax), result.model
@@ -49,7 +51,7 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
     kept = np.flatnonzero((values != 0).any(axis=1))
     shown = kept[largest(np.abs(values[kept]).max(axis=1), features)] if len(kept) else kept
     ax = ax or new_axes(6.8, min(0.8 + len(shown) * max(0.3, 0.13 * min(t, 8)), 10.0))
-    _bars(ax, values[shown], ends[shown])
+    _bars(ax, values[shown], ends[shown], _values_of(result, values)[shown])
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     ax.set(yticks=np.arange(len(shown)), yticklabels=[plain(model.exog_names[1 + j]) for j in shown],
            ylim=(len(shown) - 0.5, -0.5), xlabel=f"change in log-odds per {unit}")
@@ -62,14 +64,26 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
     return ax
 
 
-def _bars(ax, values, ends):
-    """A dot and a bar for each value; rows of alternating shade hold the tasks of a feature together."""
+def _values_of(result, values):
+    """Which estimated value stands in each place, shape (d, t): of a refit its own, else one in each."""
+    pattern = getattr(result, "pattern", None)
+    return np.arange(values.size).reshape(values.shape) if pattern is None else pattern[1:]
+
+
+def _bars(ax, values, ends, which):
+    """A mark for each task and a bar for each estimated value; shades hold the tasks of a feature together."""
     t = values.shape[1]
     colours, shifts = task_colours(t), (np.arange(t) - (t - 1) / 2) * 0.8 / t
     for row in range(len(values)):
         if row % 2:
             ax.axhspan(row - 0.5, row + 0.5, color="0.96", zorder=-1, linewidth=0)
-        for k in np.flatnonzero((values[row] != 0) | (np.ptp(ends[row], axis=1) > 0)):
-            ax.plot(ends[row, k], [row + shifts[k]] * 2, color=colours[k], linewidth=1.4, solid_capstyle="butt")
-            ax.plot(values[row, k], row + shifts[k], color=colours[k], markersize=5 if t <= len(MARKERS) else 3,
-                    marker=style(k, t) or "o")
+        shown = np.flatnonzero((values[row] != 0) | (np.ptp(ends[row], axis=1) > 0))
+        for value in dict.fromkeys(which[row, shown].tolist()):
+            tied = shown[which[row, shown] == value]
+            colour = colours[tied[0]] if len(tied) == 1 else INK
+            ax.plot(ends[row, tied[0]], [row + shifts[tied].mean()] * 2, color=colour, linewidth=1.4,
+                    solid_capstyle="butt", zorder=1)
+            ax.plot(values[row, tied], row + shifts[tied], color=colour, linewidth=0.8, zorder=1)
+            for k in tied:
+                ax.plot(values[row, k], row + shifts[k], color=colours[k], markersize=5 if t <= len(MARKERS) else 3,
+                        marker=style(k, t) or "o", linestyle="none", zorder=2)

@@ -13,8 +13,8 @@ from matplotlib.colors import Normalize
 
 from .. import checks
 from ..objective import sigmoid
-from .axes import (FAINT, INK, colour_bar, given, grid_axes, inches, label_grid, largest, new_axes, shown_title, style,
-                   task_colours, task_key)
+from .axes import (FAINT, INK, MARKERS, colour_bar, given, grid_axes, inches, label_grid, largest, new_axes,
+                   shown_title, style, task_colours, task_key)
 
 if TYPE_CHECKING:
     from ..fit import Fit
@@ -28,15 +28,17 @@ def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any =
     """Observed share of yes against predicted probability, for each task.
 
     Predictions of a task are cut into ``bins`` groups of equal number (weights counted; a
-    row may be divided between two of them); bars are 95 % Wilson intervals, left out
-    beyond six tasks. The axes reach to 1, or, where no point comes near it as with hazards of
-    short intervals, a little further than the points.
+    row may be divided between two of them); bars are 95 % Wilson intervals. Beyond six tasks
+    the labels of all are pooled, without bars because labels of a row are not independent, and
+    each task is a faint line. The axes reach to 1, or, where no point comes near it as with
+    hazards of short intervals, a little further than the points.
 
     Parameters
     ----------
     results : FusedLogitResults
     endog, exog, offset, weights, task : as for ``FusedLogit`` and ``from_long``, optional
-        Held-out rows; the rows of the fit, with their weights, where left out.
+        Held-out rows. Where left out, the rows of the fit with their weights: what ``fit_cv``
+        gave is judged out of fold, any other fit by the rows that it was fitted to.
     bins : int
     ax : matplotlib Axes, optional
 
@@ -49,19 +51,36 @@ def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any =
     if (endog is None) != (exog is None):
         raise ValueError("endog and exog must be given together, found only one of them")
     held = model.with_data() if endog is None else model.held_out(endog, exog, weights, offset, task)
-    labels, predicted = held.labels, sigmoid(held.design.linear(results.params.to_numpy(), held.labels))
+    labels, folds = held.labels, exog is None and getattr(results, "parts", None) is not None
+    predicted: Any = (results.fold_probabilities if folds else  # type: ignore[attr-defined]
+                      sigmoid(held.design.linear(results.params.to_numpy(), labels)))
     ax = ax or new_axes(5.2, 4.8)
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    colours = task_colours(labels.n_tasks)
-    lines = [_calibration(predicted[part], labels.yes[part], labels.weight[part], bins) for part in labels.parts]
-    for k, (name, line) in enumerate(zip(model.endog_names, lines)):
-        _calibration_line(ax, line, colours[k], style(k, len(colours)), name)
-    task_key(ax, model.endog_names, colours)
-    limits = _limits(lines)
+    limits = _limits(_calibration_lines(ax, predicted, labels, model.endog_names, bins))
     ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel="predicted probability of yes",
            ylabel="observed share of yes")
-    ax.set_title(f"Calibration, {'rows of the fit' if exog is None else 'held-out rows'}", loc="left")
+    rows = "out of fold" if folds else "rows of the fit" if exog is None else "held-out rows"
+    ax.set_title(f"Calibration, {rows}", loc="left")
     return ax
+
+
+def _calibration_lines(ax, predicted, labels, names, bins):
+    """Draw a line for each task, or one of all tasks together before faint ones where they are many; the lines."""
+    colours, many = task_colours(labels.n_tasks), labels.n_tasks > len(MARKERS)
+    lines = [_calibration(predicted[part], labels.yes[part], labels.weight[part], bins) for part in labels.parts]
+    for k, (task, line) in enumerate(zip(names, lines)):
+        if many:
+            ax.plot(*line[:2], color=FAINT, linewidth=0.5, alpha=0.6, label=str(task))
+        else:
+            _calibration_line(ax, line, colours[k], style(k, len(colours)), task)
+    if many:
+        mean, share, _ = _calibration(predicted, labels.yes, labels.weight, bins)
+        ax.plot(mean, share, color=INK, marker="o", markersize=5, linewidth=1.2, label="all tasks")
+        ax.legend(handles=ax.get_lines()[-1:] + ax.get_lines()[1:2],
+                  labels=["all tasks", f"each of {len(names)} tasks"], frameon=False, loc="upper left", fontsize=9)
+    else:
+        task_key(ax, names, colours)
+    return lines
 
 
 def _calibration(predicted, observed, counts, bins):
@@ -87,9 +106,8 @@ def _limits(lines):
 def _calibration_line(ax, line, colour, marker, task):
     mean, share, size = line
     ax.plot(mean, share, color=colour, marker=marker, markersize=5, linewidth=1.2, label=str(task))
-    if marker is not None:
-        low, high = _wilson(share, size)
-        ax.vlines(mean, low, high, color=colour, linewidth=0.8, alpha=0.4)
+    low, high = _wilson(share, size)
+    ax.vlines(mean, low, high, color=colour, linewidth=0.8, alpha=0.4)
 
 
 def _wilson(share, n, z=1.96):

@@ -11,6 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from .. import checks
+from ..metrics import within_one_error
 from .axes import FAINT, INK, colour_bar, given, grid_axes, mark_line, nearest, new_axes, short, zero_log_axis
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ __all__ = ["cv_surface"]
 def cv_surface(cv: CVResults, l2: float | None = None, ax: Axes | None = None) -> Axes:
     """Scores over l1 and fusion, with the best and the one-standard-error point marked.
 
-    Points within one standard error of the best are outlined. If only one of the
+    Points that are worse than the best by at most a standard error of the difference are
+    outlined. If only one of the
     penalties varies (l2 aside), the scores are drawn as a line with standard errors.
 
     Parameters
@@ -47,8 +49,9 @@ def cv_surface(cv: CVResults, l2: float | None = None, ax: Axes | None = None) -
     ax.pcolormesh(np.arange(surface.shape[1] + 1), np.arange(surface.shape[0] + 1), surface.to_numpy(),
                   cmap=colour.cmap, norm=colour.norm, edgecolor="white", linewidth=0.5)
     if score == "mean":
-        cost = cv.model.metrics[cv.metric].cost
-        _outline(ax, cost(surface) <= cost(cv.table["mean"].iloc[cv.best]) + cv.table["se"].iloc[cv.best])
+        near = within_one_error(cv.table, cv.best, cv.model.metrics[cv.metric])
+        shown = _best(cv, table, ["l1", "fusion"], score).assign(near=lambda best: near[best.index])
+        _outline(ax, shown.pivot(index="l1", columns="fusion", values="near").to_numpy(dtype=bool))
     _mark_points(ax, cv, surface)
     _penalty_ticks(ax, surface)
     colour_bar(ax, colour, _score_name(cv), _extend(surface.to_numpy(), colour.norm))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["summarize_choice", "summarize_cv", "summarize_grid"]
 
 POINTS = 8
+EQUAL_DIGITS = 3  # of coefficients, which a grid solves to about four
+HEADERS = {"se_difference": "se diff."}
 
 
 def summarize_grid(grid: Grid) -> Summary:
@@ -43,11 +45,25 @@ def _choice_tables(cv, title=""):
     # Below other tables there is no title: statsmodels would print it in place of the rule between them.
     score = "mean" if cv.by == "cv" else cv.by
     cost = cv.model.metrics[cv.metric].cost(cv.table[score]) if cv.by == "cv" else cv.table[score].to_numpy()
-    rows = list(dict.fromkeys([cv.chosen, cv.best, *np.argsort(cost, kind="stable")[:POINTS]]))
-    rows = sorted(rows, key=lambda row: cost[row])
-    extra = ["mean", "se"] if cv.by == "cv" else [cv.by]
+    rows = sorted(_distinct(cv, [cv.chosen, cv.best, *np.argsort(cost, kind="stable")])[:POINTS + 1],
+                  key=lambda row: cost[row])
+    extra = ["mean", "se", "se_difference"] if cv.by == "cv" else [cv.by]
     return [overview([*rows_and_groups(cv), *_about(cv.grid)], _choice(cv), title),
             _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
+
+
+def _distinct(cv, rows):
+    """The first of the points that have one and the same fit; of those that were chosen, all."""
+    kept, seen = [], set()
+    for row in dict.fromkeys(rows):
+        table = cv.path[row]
+        fit = tuple(table[table != 0].round(EQUAL_DIGITS)), tuple(np.flatnonzero(table))
+        if fit not in seen or row in (cv.chosen, cv.best):
+            kept.append(row)
+        seen.add(fit)
+        if len(kept) > POINTS + 1:
+            break
+    return kept
 
 
 def _about(grid):
@@ -71,7 +87,7 @@ def _outcome(grid):
 
 
 def _choice(cv):
-    how = f"{len(cv.parts)} folds, {cv.metric}" if cv.by == "cv" else cv.by.upper()
+    how = f"{cv.n_folds} folds{f' x {cv.repeats}' * (cv.repeats > 1)}, {cv.metric}" if cv.by == "cv" else cv.by.upper()
     return [("Compared by:", how), ("Rule:", cv.rule),
             *((f"Chosen {name}:", f"{cv.penalties[name]:.4g}") for name in PENALTIES)]
 
@@ -80,13 +96,16 @@ def _point_table(points, extra, marks):
     columns = [*PENALTIES, *extra, "df", "nonzeros", "status"]
     rows = [[str(label), *(_cell(name, point[name]) for name in columns), mark]
             for (label, point), mark in zip(points.iterrows(), marks)]
-    return table(rows, ["Point", *columns, ""], aligns="r" + "r" * (len(columns) - 1) + "ll")
+    header = ["Point", *(HEADERS.get(name, name) for name in columns), ""]
+    return table(rows, header, aligns="r" + "r" * (len(columns) - 1) + "ll")
 
 
 def _cell(name, value):
     if name == "status":
         return value.replace("_", " ")
-    return f"{value}" if name in ("df", "nonzeros") else f"{value:.4f}" if name in ("mean", "se") else f"{value:.4g}"
+    if name in ("mean", "se", "se_difference"):
+        return f"{value:.4f}"
+    return f"{value}" if name in ("df", "nonzeros") else f"{value:.4g}"
 
 
 def _mark(cv, row):
@@ -96,10 +115,14 @@ def _mark(cv, row):
 
 
 def _choice_notes(cv):
-    notes = ["df and nonzeros are those of the fit on all rows."]
+    notes = ["df and nonzeros are those of the fit on all rows; of points with one and the same fit the best is shown."]
     if cv.by == "cv":
         better = "larger" if cv.model.metrics[cv.metric].larger_is_better else "smaller"
-        notes.insert(0, f"mean, se: {cv.model.metrics[cv.metric].words}, over folds; {better} is better.")
+        judge, unit = cv.model.metrics[cv.metric], cv.model.problem.groups.word
+        by = "fold" if judge.by_label is None else unit
+        notes.insert(0, f"mean: {judge.words}, {better} is better; se: its standard error by its spread over folds; "
+                        f"se diff.: the standard error of the difference to the best point, paired by {by}. Rule 1se "
+                        "takes the simplest of the more penalized points that are worse by no more than that.")
     return notes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import WIDTH, build, count, number, overview, rows_and_groups, share, shortened, table
+from .tables import WIDTH, build, count, fixed, number, overview, rows_and_groups, share, shortened, table
 
 if TYPE_CHECKING:
     from ..results import FusedLogitResults
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["fit_notes", "fit_tables", "screen", "summarize"]
 
 TASKS_ABREAST = 5
+MOST_TASKS = 8  # beyond, a line for each distinct value takes the place of a column for each task
 ROWS_ON_A_SCREEN = 12
 
 TITLE = "Fused logistic regression"
@@ -35,8 +36,8 @@ def summarize(results: FusedLogitResults, max_rows: int | None = 40, title: str 
 
 def fit_tables(results: FusedLogitResults, max_rows: int | None, title: str | None) -> list:
     """The fit as a whole, one line for each task, and the coefficients."""
-    rows = _rows_to_show(results, _checked_rows(max_rows))[0]
-    return [_overview(results, title), _task_table(results), *_coefficient_tables(results, rows)]
+    rows, tables = _rows_to_show(results, _checked_rows(max_rows))[0], [_overview(results, title), _task_table(results)]
+    return [*tables, *([_value_table(results, rows)] if _by_value(results) else _coefficient_tables(results, rows))]
 
 
 def fit_notes(results: FusedLogitResults, max_rows: int | None) -> list[str]:
@@ -77,13 +78,13 @@ def _setting(results):
 
 def _quality(results):
     return [
-        ("Log-likelihood:", f"{results.llf:.3f}"),
-        ("LL-null:", f"{results.llnull:.3f}"),
+        ("Log-likelihood:", fixed(results.llf)),
+        ("LL-null:", fixed(results.llnull)),
         ("Deviance explained:", share(results.prsquared)),
         ("Effective df:", f"{results.df_effective:.2f}"),
-        ("AIC:", f"{results.aic:.3f}"),
-        ("BIC:", f"{results.bic:.3f}"),
-        ("Objective:", f"{results.objective:.3f}"),
+        ("AIC:", fixed(results.aic)),
+        ("BIC:", fixed(results.bic)),
+        ("Objective:", fixed(results.objective)),
         ("Duality gap:", _gap_text(results.gap)),
         ("Status:", results.status.replace("_", " ")),
         ("Solver:", f"{results.method} ({results.iterations} iterations)"),
@@ -107,7 +108,7 @@ def _graph_word(tasks):
 def _penalty_text(results, name):
     value, model = results.penalties[name], results.model
     if np.ndim(value) == 0 and not hasattr(value, "keys"):
-        factored = name != "fusion" and bool((model.penalty_factors != 1).any())
+        factored = bool(((model.fusion_factors if name == "fusion" else model.penalty_factors) != 1).any())
         return f"{value:g}" + " x factors" * factored
     # In the units that penalties see, as a single number is.
     used = getattr(results.penalty_by_row, name)[1:] / (model.scale**2 if name == "l2" else model.scale)
@@ -119,19 +120,25 @@ def _penalty_text(results, name):
 def _task_table(results):
     model = results.model
     worded = any(labels not in ((0, 1), (-1, 1), (False, True)) for labels in model.labels)
-    header = ["Task", "Labels", "Yes", "Share", "Non-zero", "Log-lik.", "Dev. explained"] + ["Yes is"] * worded
+    const = _by_value(results)
+    header = (["Task", "Labels", "Yes", "Share", "Non-zero", "Log-lik.", "Dev. explained"] + ["const"] * const
+              + ["Yes is"] * worded)
     counts = np.count_nonzero(results.solution.params[1:], axis=0)
     rows = []
     for k, name in enumerate(model.endog_names):
         labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
         llf, null = results.llf_per_task.iloc[k], results.llnull_per_task.iloc[k]
         rows.append([shortened(name, 30), count(labels), count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
-                     f"{llf:.3f}", share(1 - llf / null if null else np.nan)]
-                    + [shortened(model.labels[k][1], 12)] * worded)
-    made = table(rows, header, aligns="lrrrrrr" + "l" * worded)
+                     fixed(llf), share(1 - llf / null if null else np.nan)]
+                    + [number(results.solution.params[0, k])] * const + [shortened(model.labels[k][1], 12)] * worded)
+    made = table(rows, header, aligns="lrrrrrr" + "r" * const + "l" * worded)
     for row in made[1:] if worded else []:
         row[-1].datatype = 0  # latex escapes the text of the first kind of column only
     return made
+
+
+def _by_value(results):
+    return len(results.model.endog_names) > MOST_TASKS
 
 
 # ---- coefficients ---------------------------------------------------------------------------------------------------
@@ -146,6 +153,25 @@ def _coefficient_tables(results, rows):
     abreast = int(np.clip((WIDTH - max(map(len, stubs)) - 2) // (width + 3), 1, TASKS_ABREAST))
     parts = np.array_split(np.arange(len(names)), -(-len(names) // abreast))
     return [_coefficient_table(names, stubs, cells, marks, part, width) for part in parts]
+
+
+def _value_table(results, rows):
+    """A line for each distinct value that is not zero, of the rows of params given but the intercept's."""
+    lines = []
+    for row in rows[rows > 0]:
+        for group in dict.fromkeys(results.pattern[row][results.pattern[row] >= 0].tolist()):
+            where = np.flatnonzero(results.pattern[row] == group)
+            lines.append([shortened(results.model.exog_names[row], 28), _task_range(results, where),
+                          f"{len(where)}", number(results.solution.params[row, where[0]])])
+    return table(lines or [["none", "", "", ""]], ["Feature", "Tasks", "", "Coef."], aligns="llrr")
+
+
+def _task_range(results, where):
+    """Some tasks in words: from the first to the last where they follow each other."""
+    names = [results.model.endog_names[k] for k in where]
+    if len(where) > 1 and (np.diff(where) == 1).all():
+        return f"{shortened(names[0], 20)} to {shortened(names[-1], 20)}"
+    return shortened(", ".join(map(str, names)), 44)
 
 
 def _coefficient_table(names, stubs, cells, marks, part, width):
@@ -198,12 +224,15 @@ def _rows_to_show(results, max_rows):
     size = np.abs(results.solution.params[1:]).max(axis=1) * results.model.scale
     if max_rows is None:
         return np.arange(len(size) + 1), []
-    order = np.argsort(-size, kind="stable")
-    chosen = order[:min(max_rows, np.count_nonzero(size))]
+    order, kept = np.argsort(-size, kind="stable"), np.count_nonzero(size)
+    chosen = order[:min(max_rows, kept)]
+    if _by_value(results):  # lines are counted, of which a feature may have many
+        lines = np.array([len(np.unique(row[row >= 0])) for row in results.pattern[1:][chosen]], dtype=int)
+        chosen = chosen[np.cumsum(lines) <= max(max_rows, lines[:1].sum())]
     notes = []
-    if np.count_nonzero(size) > max_rows:
+    if kept > len(chosen):
         scale = " (as penalized)" * results.model.standardize
-        notes.append(f"Shown are the {max_rows} largest{scale} of {np.count_nonzero(size)} features with a non-zero "
+        notes.append(f"Shown are the {len(chosen)} largest{scale} of {kept} features with a non-zero "
                      "coefficient; max_rows=None shows all.")
     zero = int((size == 0).sum())
     if zero:
@@ -228,13 +257,26 @@ def _reading_notes(results):
         ties = f"{ties[:-1]}; {TIE} at both ends ties the last task to the first."
     elif not tasks.is_line:
         ties = f"Values of a row with the same letter are exactly equal, tied through edges; {ZERO} is exactly zero."
+    if _by_value(results):
+        ties = "A line for each distinct value: its tasks have exactly the same one; in tasks not listed it is zero."
     fused = "fused but not shrunk" if results.penalty_by_row.fusion[0] > 0 else "neither fused nor shrunk"
     return [
         ties if tasks.n_tasks > 1 else f"{ZERO} is exactly zero.",
-        "Coefficients are shrunken: no standard errors, no p-values; see refit() and bootstrap().",
+        _shrunken(results),
         f"Penalties are added to the sum over rows; intercepts are {fused}."
         + " Penalties act on features divided by their standard deviation." * results.model.standardize,
     ]
+
+
+def _shrunken(results):
+    """What the penalties have done to the coefficients."""
+    penalty = results.penalty_by_row
+    if penalty.l1.any() or penalty.l2.any():
+        return "Coefficients are shrunken: no standard errors, no p-values; see refit() and bootstrap()."
+    if penalty.fusion.any() and len(results.model.tasks.edges):
+        return ("Coefficients are pulled towards those of neighbouring tasks, not towards zero: no standard errors, no "
+                "p-values; see refit() and bootstrap().")
+    return "No penalty is in effect: these are maximum-likelihood estimates; refit() has their standard errors."
 
 
 def _status_notes(results):

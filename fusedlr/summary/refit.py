@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import build, count, number, overview, rows_and_groups, share, shortened, table
+from .tables import build, count, fixed, number, overview, rows_and_groups, share, shortened, table
 
 if TYPE_CHECKING:
     from ..inference import RefitResults
@@ -32,16 +32,17 @@ SELECTION = {
 
 
 def summarize_refit(refitted: RefitResults, alpha: float = 0.05, title: str | None = None,
-                    max_rows: int | None = None) -> Summary:
-    """Summary of a ``RefitResults``, of the first ``max_rows`` values where these are given."""
-    wald = refitted.table(alpha).iloc[:max_rows]
+                    max_rows: int | None = 40) -> Summary:
+    """Summary of a ``RefitResults``, of the first ``max_rows`` values."""
+    shown = None if max_rows is None else checks.whole("max_rows", max_rows, 0, way_out="None shows all values")
+    wald = refitted.table(alpha).iloc[:shown]
     header = ["", "tasks", *wald.columns]
     rows = [[shortened(feature, 24), shortened(tasks, 28), *(_cell(*entry) for entry in row.items())]
             for (feature, tasks), (_, row) in zip(wald.index, wald.iterrows())]
     tables = [overview(_setting(refitted), _quality(refitted), TITLE if title is None else checks.text("title", title)),
               table(rows, header, aligns="ll" + "r" * len(wald.columns))]
     left = refitted.df - len(rows)
-    return build(tables, _notes(refitted) + [f"Not shown: {left} more values; summary() shows all."] * (left > 0))
+    return build(tables, _notes(refitted) + [f"Not shown: {left} more values; max_rows=None shows all."] * (left > 0))
 
 
 def _setting(refitted):
@@ -57,16 +58,16 @@ def _setting(refitted):
 
 def _quality(refitted):
     return [
-        ("Log-likelihood:", f"{refitted.llf:.3f}"),
-        ("LL-null:", f"{refitted.llnull:.3f}"),
+        ("Log-likelihood:", fixed(refitted.llf)),
+        ("LL-null:", fixed(refitted.llnull)),
         ("Deviance explained:", share(refitted.prsquared)),
-        ("AIC:", f"{refitted.aic:.3f}"),
-        ("BIC:", f"{refitted.bic:.3f}"),
+        ("AIC:", fixed(refitted.aic)),
+        ("BIC:", fixed(refitted.bic)),
     ]
 
 
 def _cell(name, value):
-    return number(value) if name not in ("z", "P>|z|") or value != value else f"{value:.3f}"
+    return number(value) if name not in ("z", "P>|z|") or value != value else fixed(value)
 
 
 def _notes(refitted):

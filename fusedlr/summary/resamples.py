@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["summarize_bootstrap", "summarize_stability"]
 
+MOST_TASKS = 8
 NOTES = ("Percentile intervals of the penalized estimate, which is pulled towards zero and towards its neighbours: no "
          "test of a hypothesis.",
          "selected: share of resamples in which the coefficient is not zero.")
@@ -117,6 +118,8 @@ def _rows_to_show(found, max_rows):
     often = (found.samples[:, 1:] != 0).mean(axis=(0, 2))
     ever = int(np.count_nonzero(often))
     limit = len(often) if max_rows is None else checks.whole("max_rows", max_rows, 0, way_out="None shows all features")
+    if max_rows is not None and found.samples.shape[2] > MOST_TASKS:
+        limit = max(1, 2 * limit // found.samples.shape[2])  # each feature has a line a task
     chosen = np.argsort(-often, kind="stable")[:min(limit, ever)]
     notes = []
     if ever > len(chosen):

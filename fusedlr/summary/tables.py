@@ -18,7 +18,7 @@ from statsmodels.iolib.table import Cell, SimpleTable
 if TYPE_CHECKING:
     from ..fit import Fit
 
-__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "number", "overview", "rows_and_groups", "share",
+__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "rows_and_groups", "share",
            "shortened", "table"]
 
 WIDTH = 100
@@ -76,13 +76,21 @@ def number(value: float) -> str:
 
 def share(value: float) -> str:
     """Three decimals; nothing where there is no number."""
-    return "" if np.isnan(value) else f"{value:.3f}"
+    return "" if np.isnan(value) else fixed(value)
+
+
+def fixed(value: float, digits: int = 3) -> str:
+    """A number of decimals, without the sign of a number that they show as zero."""
+    return f"{round(float(value), digits) + 0.0:.{digits}f}"
 
 
 def shortened(name: Any, length: int) -> str:
-    """A name cut off with two dots where it is longer."""
+    """A name cut in the middle, by two dots, where it is longer: names often differ at their ends only."""
     text = str(name)
-    return text if len(text) <= length else text[:length - 2] + ".."
+    if len(text) <= length:
+        return text
+    tail = (length - 2) // 2
+    return text[:length - 2 - tail] + ".." + text[len(text) - tail:]
 
 
 def _numbered(notes, width):

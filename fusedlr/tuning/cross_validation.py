@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -19,11 +19,14 @@ from ..constrained_fit import effective_df, log_choose
 from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
 from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
 from ..metrics import PENALTIES, choose, one_standard_error
+from ..objective import sigmoid
 from ..parallel import run
 from ..resampling import split_weights, stratified_folds
 from ..results import FusedLogitResults
-from ..solver import Path, solve_path
+from ..scores import score_table
+from ..solver import Path, separated_tasks, solve_exactly, solve_path
 from .default_grid import default_penalties
+from .fold_scores import FoldScores
 from .grid import Grid, fit_grid, warn_edge
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ By = Literal["cv", "aic", "bic", "ebic"]
 
 def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
            l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
-           progress: bool = True) -> CVResults:
+           progress: bool = True, repeats: int = 1) -> CVResults:
     """Choose the penalties of a model from its own data, and fit it there; arguments as for ``FusedLogit.fit_cv``."""
     by, rule = checks.word("by", by, get_args(By)), checks.word("rule", rule, get_args(Rule))
     metric = checks.word("metric", metric, model.metrics)
@@ -46,12 +49,12 @@ def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logl
     tol, rng = checks.tolerance("tol", tol), checks.rng(rng)
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
     if by == "cv":
-        parts = _parts(model, folds, rng)
-        grid, scores = _grid_and_scores(model, lists, parts, metric, tol, n_jobs, progress)
+        parts = _parts(model, folds, repeats, rng)
+        grid, scores = _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress)
     else:
         grid, scores = fit_grid(model, **lists, tol=tol, progress=progress, n_jobs=n_jobs), None
     found = _cv_results(grid, scores, rule, metric, by)
-    _warn_chosen(found)
+    _warn_chosen(found, [name for name, value in {"l1": l1, "l2": l2, "fusion": fusion}.items() if value is not None])
     return found
 
 
@@ -66,15 +69,17 @@ class CVResults(FusedLogitResults):
         The fits on all rows.
     columns : list of str
         Names of the scores.
-    scores : ndarray, shape (g, number of columns)
+    point_scores : ndarray, shape (g, number of columns)
     best : int
         Row of ``table`` with the best mean (or lowest criterion).
     one_se : int or None
         Row chosen by the one-standard-error rule.
-    parts : ndarray, shape (number of folds, n), or None
+    parts : ndarray, shape (repeats times number of folds, n), or None
         Share of each row that is held out in each fold: 1 in one of them, unless its weight was
         split as so many equal rows would be.
-    fold_scores : ndarray, shape (number of folds, g), or None
+    repeats : int
+        How often folds were drawn.
+    fold_scores : ndarray, shape (repeats times number of folds, g), or None
         The metric in each fold.
     rule, metric, by : str
     grid_tol : float
@@ -83,10 +88,11 @@ class CVResults(FusedLogitResults):
 
     path: Path = saved(Nested(Path))
     columns: list = saved(Plain(listed(TEXT, "columns")))
-    scores: np.ndarray = saved(Array(("g", "columns")))
+    point_scores: np.ndarray = saved(Array(("g", "columns")))
     best: int = saved(Plain(position("g")))
     one_se: int | None = saved(Plain(either(NONE, position("g"))))
     parts: np.ndarray | None = saved(Array(("parts", "rows of the fit"), least=0, optional=True))
+    repeats: int = saved()
     fold_scores: np.ndarray | None = saved(Array(("folds", "g"), optional=True))
     rule: str = saved(Plain(word(*get_args(Rule))))
     metric: str = saved()
@@ -95,8 +101,13 @@ class CVResults(FusedLogitResults):
 
     @property
     def folds(self) -> np.ndarray | None:
-        """Fold of each row, the one that holds most of it, ndarray of int (n,); None by a criterion."""
-        return None if self.parts is None else self.parts.argmax(axis=0)
+        """Fold of each row (of the first repeat, the one that holds most of it), ndarray of int (n,); or None."""
+        return None if self.parts is None else self.parts[:self.n_folds].argmax(axis=0)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds; 0 by a criterion."""
+        return 0 if self.parts is None else len(self.parts) // self.repeats
 
     @property
     def grid(self) -> Grid:
@@ -107,19 +118,72 @@ class CVResults(FusedLogitResults):
     def table(self) -> pd.DataFrame:
         """One row for each point.
 
-        l1, l2, fusion, the ``mean`` and standard error ``se`` of the metric over folds (by
-        cross-validation; each fold counts by the weight of its labels), the means ``logloss`` and
-        ``error`` (and the metric's, if it is another), or by a criterion ``df_effective``, ``aic``
-        and ``bic``; then ``df``, ``nonzeros`` and ``status`` of the fit on all rows.
+        l1, l2, fusion; by cross-validation the ``mean`` of the metric over folds (each counts by
+        the weight of its labels), ``se``, the standard error of that mean by its spread over folds,
+        ``se_difference``, the standard error of the difference between this mean and that of the
+        best point, paired by rows (or groups), which the rule "1se" goes by, and the means
+        ``logloss`` and ``error`` (and the metric's, if it is another); or by a criterion
+        ``df_effective``, ``aic`` and ``bic``; then ``df``, ``nonzeros`` and ``status`` of the fit on all rows.
         """
         grid = self.grid.table
-        return pd.DataFrame({**{name: grid[name] for name in PENALTIES}, **dict(zip(self.columns, self.scores.T)),
+        return pd.DataFrame({**{name: grid[name] for name in PENALTIES}, **dict(zip(self.columns, self.point_scores.T)),
                              **{name: grid[name] for name in ("df", "nonzeros", "status")}})
 
     @property
     def chosen(self) -> int:
         """Row that ``rule`` chose."""
         return _chosen(self.best, self.one_se, self.rule)
+
+    @cached_property
+    def fold_params(self) -> list[np.ndarray]:
+        """Fits at the chosen penalties on all but one fold, ndarray (1 + d, t) for each of ``parts``."""
+        problem = self.model.with_data()
+        if self.parts is None:
+            raise ValueError(f"folds are needed for this, and by={self.by!r} has none; use by='cv'")
+        penalty = problem.penalty(**self.penalties)
+        return [solve_exactly(problem.reweighted(1.0 - part), penalty, start=self.solution.params).params
+                for part in self.parts]
+
+    @property
+    def fold_probabilities(self) -> np.ndarray:
+        """Probability of yes of each label by the fits without its row, ndarray (m,); see ``out_of_fold``."""
+        problem = self.model.with_data()
+        return self._held_out(lambda share, params: share[problem.labels.row] * sigmoid(problem.linear(params)))
+
+    def out_of_fold(self) -> pd.DataFrame | pd.Series:
+        """Probabilities of yes in the rows of the fit, each by the fit at the chosen penalties without its fold.
+
+        Means over repeats, where folds were drawn several times. The same folds chose the
+        penalties, so that scores of these probabilities are a little better than those of new rows.
+
+        Returns
+        -------
+        DataFrame, shape (n, t)
+            A Series, shape (n,), where each row has one task.
+        """
+        if self.model.outcome.long:
+            return self._by_label(self.fold_probabilities)
+        design = self.model.with_data().design
+        table = self._held_out(lambda share, params: share[:, None] * sigmoid(design.table(params)))
+        return self.model.spec.table(table, self.model.index)
+
+    def _held_out(self, predict: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Mean over repeats of what the fits predict, from the share of each row in a fold and the fit without it."""
+        total: Any = 0.0
+        for part, params in zip([] if self.parts is None else self.parts, self.fold_params):
+            total = total + predict(part, params)
+        return total / self.repeats
+
+    def scores(self) -> pd.DataFrame:
+        """How good the out-of-fold probabilities are, by task, with standard errors by rows or groups.
+
+        Returns
+        -------
+        DataFrame
+            See ``scores.score_table``.
+        """
+        chance, problem = np.clip(self.fold_probabilities, 1e-15, 1 - 1e-15), self.model.problem
+        return score_table(problem.labels, np.log(chance / (1 - chance)), problem.groups, self.model.endog_names)
 
     def summary(self, max_rows: int | None = 40, title: str | None = None) -> Summary:
         """A statsmodels ``Summary``: the fit, then the best points and which of them was taken.
@@ -151,50 +215,21 @@ class CVResults(FusedLogitResults):
             raise ValueError(f"penalties must be those of the chosen point, {point}, found {self.penalties}")
         if (self.by == "cv") != (self.folds is not None) or (self.folds is None) != (self.fold_scores is None):
             raise ValueError(f"folds and fold_scores must be there by cross-validation only, found by {self.by!r}")
-        needed = ["mean", "se"] if self.by == "cv" else ["aic", "bic", "ebic"]
+        needed = ["mean", "se", "se_difference"] if self.by == "cv" else ["aic", "bic", "ebic"]
         if len(set(self.columns)) < len(self.columns) or not set(needed) <= set(self.columns):
             raise ValueError(f"columns must hold {', '.join(needed)}, and no name twice, found {self.columns}")
+        if self.repeats < 1 or (self.parts is not None and len(self.parts) % self.repeats):
+            raise ValueError(f"repeats must divide the number of parts, found {self.repeats}")
         if self.metric not in self.model.metrics:
             raise ValueError(f"metric must be one of {', '.join(self.model.metrics)}, found {self.metric!r}")
 
     def __repr__(self) -> str:
         point = ", ".join(f"{name}={value:.4g}" for name, value in self.penalties.items())
-        how = self.by if self.parts is None else f"{len(self.parts)} folds, {self.metric}, rule {self.rule}"
+        how = self.by if self.parts is None else f"{folds_text(self)}, {self.metric}, rule {self.rule}"
         return f"<CVResults: {len(self.table)} points by {how}; chosen {point}>"
 
 
-@dataclass(frozen=True)
-class _FoldScores:
-    """Share of each row in each fold, weight of each fold, and scores by metric, each (number of folds, g)."""
-
-    parts: np.ndarray
-    weights: np.ndarray
-    scores: dict[str, np.ndarray]
-
-    def of(self, metric):
-        """Scores and weights of the folds that have any: one without observed labels (for AUC, pairs) says nothing."""
-        seen = ~np.isnan(self.scores[metric]).all(axis=1)
-        if not seen.any():
-            raise ValueError(f"metric={metric!r} needs a fold in which some task has both labels, found none; use "
-                             "fewer folds, or metric='logloss'")
-        return self.scores[metric][seen], self.weights[seen]
-
-    def mean(self, metric):
-        scores, weights = self.of(metric)
-        return np.average(scores, axis=0, weights=weights)
-
-    def standard_error(self, metric):
-        scores, weights = self.of(metric)
-        spread = np.average((scores - self.mean(metric)) ** 2, axis=0, weights=weights)
-        return np.sqrt(spread / max(len(weights) - 1, 1))
-
-    def columns(self, metric):
-        """Mean and standard error of the metric over folds, and the means of all metrics that were asked for."""
-        return {"mean": self.mean(metric), "se": self.standard_error(metric),
-                **{name: self.mean(name) for name in self.scores}}
-
-
-def _grid_and_scores(model, lists, parts, metric, tol, n_jobs, progress):
+def _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress):
     """The grid on all rows and the scores of the folds, side by side."""
     points = np.array(list(product(*lists.values())))
     metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
@@ -203,8 +238,9 @@ def _grid_and_scores(model, lists, parts, metric, tol, n_jobs, progress):
     # The grid, which has the most rows, goes first.
     work = [whole, *(partial(score, part) for part in parts)]
     grid, *folds = run(_call, work, n_jobs, progress, "folds")
-    weights, scores = zip(*folds)
-    return grid, _FoldScores(parts, np.array(weights), dict(zip(metrics, map(np.array, zip(*scores)))))
+    tables, weights, scores = zip(*folds)
+    return grid, FoldScores(model.problem, parts, repeats, list(tables), np.array(weights),
+                            dict(zip(metrics, map(np.array, zip(*scores)))))
 
 
 def _call(work):
@@ -212,28 +248,34 @@ def _call(work):
 
 
 def _score_fold(problem, points, metrics, tol, part):
-    """Total weight of one fold, and its scores by the fits on all else, one (g,) for each metric."""
-    params = solve_path(problem.reweighted(1.0 - part), points, tol).params
+    """Fits on all but one fold, total weight of the fold, and its scores by these fits, one (g,) for each metric."""
+    tables = solve_path(problem.reweighted(1.0 - part), points, tol).tables
     held = problem.labels.some(part[problem.labels.row] > 0).times(part)
-    return held.weight.sum(), [score(params, problem.design, held) for score in metrics]
+    return tables, held.weight.sum(), [score(tables, problem.design, held) for score in metrics]
 
 
 def _cv_results(grid, scores, rule, metric, by):
-    model, one_se = grid.model, None
-    columns = _criteria(model.problem, model.outcome, grid) if scores is None else scores.columns(metric)
-    table = pd.DataFrame({**grid.table[[*PENALTIES, "df"]], **columns})
+    model, one_se, table = grid.model, None, grid.table[[*PENALTIES, "df"]]
     if scores is None:
-        best = choose(table, table[by], np.zeros(len(table)))
+        columns = _criteria(model.problem, model.outcome, grid)
+        best = choose(table, columns[by], np.zeros(len(table)))
     else:
-        judge = model.metrics[metric]
-        best = choose(table, judge.cost(table[metric]), model.metrics[judge.tie_breaker].cost(table[judge.tie_breaker]))
-        one_se = one_standard_error(table, best, judge)
+        columns, best = _scored(scores, table, metric, model.metrics)
+        one_se = one_standard_error(table.assign(**columns), best, model.metrics[metric])
     fit = grid.results(_chosen(best, one_se, rule))
-    parts, fold_scores = (None, None) if scores is None else (scores.parts, scores.of(metric)[0])
+    parts, fold_scores = (None, None) if scores is None else (scores.parts, scores.of(metric))
     return CVResults(model=model, solution=fit.solution, penalties=fit.penalties, method=fit.method, tol=fit.tol,
-                     path=grid.path, columns=list(columns), scores=table[list(columns)].to_numpy(), best=best,
-                     one_se=one_se, parts=parts, fold_scores=fold_scores, rule=rule, metric=metric, by=by,
-                     grid_tol=grid.tol)
+                     path=grid.path, columns=list(columns), point_scores=np.column_stack(list(columns.values())),
+                     best=best, one_se=one_se, parts=parts, repeats=1 if scores is None else scores.repeats,
+                     fold_scores=fold_scores, rule=rule, metric=metric, by=by, grid_tol=grid.tol)
+
+
+def _scored(scores, table, metric, metrics):
+    """Columns of the table by cross-validation, and the best point."""
+    judge, means = metrics[metric], {name: scores.mean(name) for name in scores.scores}
+    best = choose(table, judge.cost(means[metric]), metrics[judge.tie_breaker].cost(means[judge.tie_breaker]))
+    return {"mean": means[metric], "se": scores.standard_error(metric),
+            "se_difference": scores.paired_error(metric, judge, best), **means}, best
 
 
 def _chosen(best, one_se, rule):
@@ -243,21 +285,39 @@ def _chosen(best, one_se, rule):
 def _criteria(problem, outcome, grid):
     """Effective df, AIC, BIC and extended BIC of the fit at every point."""
     df = np.array([effective_df(problem, params, problem.penalty(*point))
-                   for params, point in zip(grid.params, grid.path.points)])
-    deviance = np.array([-2 * outcome.loglike(problem.labels, problem.linear(params)) for params in grid.params])
+                   for params, point in zip(grid.path.tables, grid.path.points)])
+    deviance = np.array([-2 * outcome.loglike(problem.labels, problem.linear(params)) for params in grid.path.tables])
     bic = deviance + np.log(problem.groups.size) * df
-    kept = np.array([params[1:].any(axis=1).sum() for params in grid.params])
+    kept = np.array([params[1:].any(axis=1).sum() for params in grid.path.tables])
     return {"df_effective": df, "aic": deviance + 2 * df, "bic": bic,
             "ebic": bic + 2 * log_choose(problem.n_features, kept)}
 
 
-def _warn_chosen(found):
+def _binding(found, name):
+    """Whether the next value inside the grid is worse than a chosen end by more than two standard errors."""
+    table, chosen = found.table, found.chosen
+    others = [other for other in PENALTIES if other != name]
+    line = table[(table[others] == table[others].iloc[chosen]).all(axis=1)].sort_values(name)
+    place = line.index.get_loc(chosen)
+    if len(line) == 1 or place not in (0, len(line) - 1):
+        return False
+    inside = line.index[1 if place == 0 else -2]
+    if found.by != "cv":
+        return bool(table[found.by][inside] - table[found.by][chosen] > 2.0)
+    cost = found.model.metrics[found.metric].cost(table["mean"])
+    return bool(cost[inside] - cost[chosen] > 2 * table["se_difference"][inside])
+
+
+def _warn_chosen(found, given):
     """Say so if the chosen fit is not what it should be; the others may be in corners that no one wants."""
     status = found.table["status"].iloc[found.chosen]
     point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
-    warn_edge(found.grid, found.chosen, stacklevel=5)
+    ends = [name for name in PENALTIES if name in given or _binding(found, name)]  # a default list ends where it should
+    warn_edge(found.grid, found.chosen, ends, stacklevel=5)
     if status == "separated":
-        warnings.warn(f"the chosen fit ({point}) has no finite minimiser: some task's labels are separated by its "
+        model = found.model
+        tasks = separated_tasks(model.problem, found.solution.params, model.endog_names)
+        warnings.warn(f"the chosen fit ({point}) has no finite minimiser: the labels of {tasks} are separated by the "
                       "features, or all the same; leave l1 = l2 = 0 out of the grid, and drop tasks whose labels are "
                       "all the same", SeparationWarning, stacklevel=4)
     elif status != "optimal":
@@ -265,10 +325,25 @@ def _warn_chosen(found):
                       "larger max_iter, or raise tol", ConvergenceWarning, stacklevel=4)
 
 
-def _parts(model, folds, rng):
+def folds_text(cv: CVResults) -> str:
+    """How many folds there are, and how often they were drawn."""
+    return f"{cv.n_folds} folds" + f" x {cv.repeats}" * (cv.repeats > 1)
+
+
+def _parts(model, folds, repeats, rng):
+    """Share of each row in each fold, shape (repeats times number of folds, n)."""
+    repeats = checks.whole("repeats", repeats, 1, 1000)
+    drawn = isinstance(folds, Real) and not isinstance(folds, bool)
+    if repeats > 1 and not drawn:
+        raise ValueError(f"repeats={repeats} draws folds anew, and these were given; use a number of folds")
+    rng = np.random.default_rng(rng)
+    return np.concatenate([_parts_once(model, folds, drawn, rng) for _ in range(repeats)])
+
+
+def _parts_once(model, folds, drawn, rng):
     """Share of each row in each fold, shape (number of folds, n)."""
     problem = model.with_data()
-    if isinstance(folds, Real) and not isinstance(folds, bool):
+    if drawn:
         unit = problem.groups.word
         number = checks.whole("folds", folds, 2, model.n_groups if unit != "row" else problem.n_rows,
                               f"it is a number of folds, at most one for each {unit}")
@@ -290,7 +365,7 @@ def _warn_heavy(model, folds):
     if share > 1 / folds and (not whole or labels.weight.max() > 1):
         warnings.warn(f"one row holds {share:.0%} of the weight of a task, and weights are not split over folds unless "
                       "they are whole numbers and there are no groups: the fold with that row is scored by a fit "
-                      "without it; give such data as rows", FusedLogitWarning, stacklevel=5)
+                      "without it; give such data as rows", FusedLogitWarning, stacklevel=8)
 
 
 def _fold_of_rows(model, problem, folds):

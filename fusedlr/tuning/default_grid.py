@@ -122,9 +122,10 @@ def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     Returns
     -------
     float
-        0 if no two tasks are neighbours.
+        0 if no two tasks are neighbours, or nothing is fused. Features whose fusion factor is 0
+        are taken as equal too, so that it is a little off where there are any.
     """
-    if not len(problem.tasks.edges):
+    if not len(problem.tasks.edges) or not problem.factors.fusion.any():
         return 0.0
     problem, penalty = _centred(problem), problem.penalty(l1, l2, 0.0)
     params = _pooled_params(problem, penalty)
@@ -221,11 +222,13 @@ def _pooled_column(pooled, penalty, n_members):
 def _stacked(problem, members):
     """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
     labels = problem.labels.some(np.isin(problem.labels.task, members))
-    X = problem.design.X[labels.row]
-    if not problem.fuse_intercepts:
-        X = np.hstack([X, labels.task[:, None] == members[1:]])
+    d, shifts = problem.n_features, 0 if problem.fuse_intercepts else len(members) - 1
+    X = np.empty((labels.size, d + shifts))  # once, because it is the largest array of all
+    for part in labels.parts:
+        X[part, :d] = problem.design.X[labels.row[part]]
+    X[:, d:] = labels.task[:, None] == members[1:1 + shifts]
     pooled = Labels(np.array([0, labels.size]), np.arange(labels.size), labels.sign, labels.weight)
-    scale = np.append(problem.scale, np.ones(X.shape[1] - problem.n_features))
+    scale = np.append(problem.scale, np.ones(shifts))
     return Problem(Design(X, problem.design.shift(labels)[:, None]), pooled, TaskGraph.chain(1),
                    Groups.rows(pooled, pooled.size), scale, Penalty.factors(X.shape[1]))
 

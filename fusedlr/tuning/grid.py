@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -66,7 +67,7 @@ class Grid(Result):
 
     @property
     def params(self) -> np.ndarray:
-        """Intercepts (row 0) and coefficients of every point, shape (g, 1 + d, t)."""
+        """Intercepts (row 0) and coefficients of every point, shape (g, 1 + d, t), made anew; ``path[i]`` is one."""
         return self.path.params
 
     @property
@@ -87,7 +88,7 @@ class Grid(Result):
         i = checks.whole("i", i, -len(self), len(self) - 1, "it is a row of table")
         penalties = dict(zip(PENALTIES, self.path.points[i].tolist()))
         problem = self.model.with_data()
-        solution = solve_exactly(problem, problem.penalty(**penalties), start=self.params[i])
+        solution = solve_exactly(problem, problem.penalty(**penalties), start=self.path[i])
         return FusedLogitResults(self.model, solution, penalties, "newton", ACCEPTED)
 
     def select(self, endog: Any, exog: Any, metric: str = "logloss", offset: Any = None, weights: Any = None,
@@ -117,7 +118,7 @@ class Grid(Result):
         held = self.model.held_out(endog, exog, weights, offset, task)
 
         def cost(kind):
-            return lambda where: kind.cost(kind.score(self.params[where], held.design, held.labels))
+            return lambda where: kind.cost(kind.score(self.path.tables.take(where), held.design, held.labels))
 
         best = choose(self.table, cost(wanted), cost(metrics[wanted.tie_breaker]))
         warn_edge(self, best)
@@ -140,13 +141,26 @@ class Grid(Result):
         return f"<Grid: {len(self)} points, {counts}>"
 
 
-def warn_edge(grid: Grid, chosen: int, stacklevel: int = 3) -> None:
-    """Warn where a chosen point lies at an end of the grid beyond which the fit would go on to change."""
-    ends = [f"the {end} {name} ({grid.table[name].iloc[chosen]:.4g})" for name in PENALTIES
-            for end in [_end(grid.table[name].to_numpy(), chosen)] if end and _goes_on(grid, chosen, name, end)]
+def warn_edge(grid: Grid, chosen: int, names: Sequence[str] = PENALTIES, stacklevel: int = 3) -> None:
+    """Warn where a chosen point lies at an end of one of the lists named, beyond which the fit would go on."""
+    ends = {name: end for name in names for end in [_end(grid.table[name].to_numpy(), chosen)]
+            if end and _goes_on(grid, chosen, name, end)}
     if ends:
-        warnings.warn(f"the chosen point lies at an end of the grid, {' and '.join(ends)}: a better one may lie "
-                      "beyond; give a longer list of that penalty", GridEdgeWarning, stacklevel=stacklevel)
+        where = " and ".join(f"the {end} {name} ({grid.table[name].iloc[chosen]:.4g})" for name, end in ends.items())
+        lists = ", ".join(f"{name}={_longer(grid.table[name], end)}" for name, end in ends.items())
+        warnings.warn(f"the chosen point lies at an end of the grid, {where}: a better one may lie beyond; a longer "
+                      f"list: {lists}", GridEdgeWarning, stacklevel=stacklevel)
+
+
+def _longer(values, end):
+    """A list of penalties with three more values beyond an end, by the ratio of the two last, as a user types it."""
+    values = np.unique(values)
+    positive = values[values > 0]
+    edge = positive[-2:] if end == "largest" else positive[1::-1]
+    ratio = edge[-1] / edge[0] if len(edge) > 1 else 3.0
+    more = edge[-1] * ratio ** np.arange(1, 4)
+    listed = np.append(values, more) if end == "largest" else np.append(more[::-1], values)
+    return "[" + ", ".join(f"{value:.4g}" for value in listed) + "]"
 
 
 def _end(values, chosen):
@@ -162,7 +176,7 @@ def _goes_on(grid, chosen, name, end):
     A larger penalty changes nothing where all is zero, or tied; a smaller one next to
     nothing where it holds no coefficient at zero, or tied, and is small already.
     """
-    problem, params = grid.model.problem, grid.params[chosen]
+    problem, params = grid.model.problem, grid.path[chosen]
     differences = problem.tasks.differences(params)[problem.factors.fusion > 0]
     subject = differences if name == "fusion" else params[problem.factors.l1 > 0]
     values = grid.table[name]

@@ -126,7 +126,12 @@ def test_calibration_of_held_out_rows_leaves_missing_labels_out():
     endog.iloc[::2] = np.nan
     ax = drawn(plots.calibration(results, endog=endog, exog=exog, bins=4))
     assert "held-out rows" in ax.get_title(loc="left")
-    assert ax.get_legend().get_title().get_text() == "task (7 of 30)"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all tasks", "each of 30 tasks"]
+    predicted, kept = results.predict().to_numpy()[1::2].ravel(), endog.to_numpy()[1::2].ravel()
+    order = np.array_split(np.argsort(predicted, kind="stable"), 4)
+    pooled = ax.lines[-1]
+    np.testing.assert_allclose(pooled.get_xdata(), [predicted[part].mean() for part in order])
+    assert np.mean(pooled.get_ydata()) == pytest.approx(kept.mean())
     with pytest.raises(ValueError, match="endog and exog must be given together"):
         plots.calibration(results, endog=endog)
 
@@ -213,14 +218,17 @@ def test_paths_of_all_features_over_l1_name_the_largest(cv):
     assert low > high and ax.get_xlabel() == "l1"
 
 
-def test_intervals_are_drawn_for_every_value_that_was_estimated(cv):
+def test_one_interval_is_drawn_for_every_value_that_was_estimated(cv):
     refit = cv.refit()
     ax = drawn(plots.intervals(refit, alpha=0.1, per="unit"))
     ends = refit.conf_int(0.1).iloc[1:]
-    bars = [tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] != 0]
-    kept = [tuple(ends[task].loc[feature]) for feature in ends.index for task in cv.model.endog_names
-            if refit.params.loc[feature, task] != 0]
-    np.testing.assert_allclose(sorted(bars), sorted(kept))
+    bars = [tuple(line.get_xdata()) for line in ax.lines if np.ptp(line.get_xdata()) > 0]
+    kept = {(feature, *ends[task].loc[feature]) for feature in ends.index for task in cv.model.endog_names
+            if refit.params.loc[feature, task] != 0}
+    assert len(kept) < (refit.params.iloc[1:] != 0).sum(axis=None)  # some are tied
+    np.testing.assert_allclose(sorted(bars), sorted(interval for _, *interval in kept))
+    marks = [line for line in ax.lines if line.get_linestyle() == "None"]
+    assert len(marks) == (refit.params.iloc[1:] != 0).sum(axis=None)
     assert "90 % intervals" in ax.get_title(loc="left")
 
 

@@ -10,7 +10,7 @@ from statsmodels.iolib.summary import Summary
 
 from fusedlr import FusedLogit, FusedLogitResults
 from fusedlr.problem import Solution
-from fusedlr.summary.tables import number
+from fusedlr.summary.tables import fixed, number
 
 RNG = np.random.default_rng(7)
 
@@ -118,11 +118,69 @@ def test_four_tasks_fit_a_hundred_columns(length):
 
 
 def test_at_most_five_tasks_stand_abreast():
-    text = str(handmade([np.repeat([1.0, 2.0], 6), np.ones(12)]).summary())
+    text = str(handmade([np.repeat([1.0, 2.0], 4), np.ones(8)]).summary())
     headers = [line.split() for line in text.split("\n") if line.strip().startswith("task") and "Labels" not in line]
     assert [line for line in headers if line[-1].startswith("task")] == [
-        [f"task{k}" for k in part] for part in (range(4), range(4, 8), range(8, 12))]
-    assert row(text, "const", 1) == ["=", "1.0000", "=", "1.0000", "2.0000", "=", "2.0000", "="]
+        [f"task{k}" for k in part] for part in (range(4), range(4, 8))]
+    assert row(text, "const", 0) == ["1.0000", "=", "1.0000", "=", "1.0000", "=", "1.0000"]
+
+
+def test_beyond_eight_tasks_each_distinct_value_has_one_line():
+    stretches = [np.repeat([1.0, 0.0, 2.0], [3, 3, 6]), np.zeros(12), np.full(12, -0.5)]
+    text = str(handmade([np.arange(12.0), *stretches]).summary())
+    notes = " ".join(text.split())
+    lines = [line.split() for line in text.split("\n") if line.startswith("feature")]
+    assert lines == [["feature0", "task0", "to", "task2", "3", "1.0000"],
+                     ["feature0", "task6", "to", "task11", "6", "2.0000"],
+                     ["feature2", "task0", "to", "task11", "12", "-0.5000"]]
+    assert [line.split()[-1] for line in text.split("\n") if re.match(r"task\d", line)] == [
+        f"{k:.4f}" for k in range(12)]  # the intercepts
+    assert "in tasks not listed it is zero" in notes and "1 feature is zero" in notes
+
+
+def test_many_tasks_and_features_fit_a_few_screens():
+    text = str(handmade(np.random.default_rng(1).normal(size=(26, 12))).summary())
+    assert text.count("\n") < 80
+    assert "Shown are the 3 largest" in text and "of 25 features" in text
+
+
+def test_names_that_differ_at_their_ends_are_told_apart():
+    names = [f"a_prefix_that_all_features_have_in_common_{i}" for i in range(3)], [f"task{k}" for k in range(4)]
+    text = str(handmade(PARAMS, names=names).summary(max_rows=None))
+    found = re.findall(r"^a_prefix\S+", text, re.M)
+    assert len(set(found)) == 3 and all(len(name) == 28 for name in found)
+    assert [name[-1] for name in found] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(("penalties", "words"), [
+    ((0.0, 0.0, 0.0), "No penalty is in effect"), ((0.0, 0.0, 1.0), "pulled towards those of neighbouring tasks"),
+    ((0.1, 0.0, 0.0), "Coefficients are shrunken"), ((0.0, 0.1, 0.0), "Coefficients are shrunken")])
+def test_what_the_penalties_did_is_said(penalties, words):
+    Y, X = data(3, 2)
+    text = " ".join(str(FusedLogit(Y, X).fit(*penalties).summary()).split())
+    assert words in text
+    assert ("shrunken" in text) == ("shrunken" in words)
+
+
+def test_points_with_one_and_the_same_fit_are_shown_once():
+    Y, X = data(3, 4)
+    model = FusedLogit(Y, X)
+    limit = 2 * model.penalty_limits().l1
+    cv = model.fit_cv(folds=3, l1=[limit, 2 * limit, 3 * limit], l2=[0.5, 1.0], fusion=[0.0, 2.0], progress=False)
+    assert (cv.table["nonzeros"] == 0).all()
+    assert [line.split()[0] for line in str(cv).split("\n") if line.endswith("chosen") or "optimal" in line] == [
+        str(cv.chosen)]
+
+
+def test_a_refit_and_a_bootstrap_show_as_many_lines_as_asked_for():
+    Y, X = data(12, 6)
+    res = FusedLogit(Y, X).fit(0.1, 0.1, 0.0)
+    refitted = res.refit()
+    assert len(re.findall(r"^x\d|^feature\d", str(refitted.summary(max_rows=20)), re.M)) == 8  # beside 12 intercepts
+    assert f"Not shown: {refitted.df - 20} more values; max_rows=None shows all." in str(refitted.summary(max_rows=20))
+    assert "Not shown" not in str(refitted.summary(max_rows=None))
+    text = str(res.bootstrap(4, progress=False).summary(max_rows=12))
+    assert len(re.findall(r"^(?:x|feature)\d", text, re.M)) == 24 and "2 features that are selected most often" in text
 
 
 def test_the_largest_are_those_of_standardized_features():
@@ -199,5 +257,6 @@ def test_a_table_has_one_width():
 
 
 def test_zeros_have_no_sign_and_small_numbers_an_exponent():
+    assert [fixed(value) for value in (-0.0, -0.0004, 0.0004, -0.0006)] == ["0.000", "0.000", "0.000", "-0.001"]
     assert [number(value) for value in (-0.0, 0.0, -0.25, -2e-5, np.nan)] == ["0.0000", "0.0000", "-0.2500",
                                                                               "-2.00e-05", "-"]

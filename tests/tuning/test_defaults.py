@@ -101,6 +101,31 @@ def test_a_choice_at_an_end_of_the_grid_is_said():
         model.fit_grid([20.0, 40.0], [0.0], [0.0]).select(Y, X)
 
 
+def test_a_choice_at_an_end_comes_with_a_longer_list_to_paste():
+    X, Y = draw()
+    model = FusedLogit(Y, X)
+    with pytest.warns(GridEdgeWarning, match=r"a longer list: l1=\[2.5, 5, 10, 20, 40, 80\]"):
+        model.fit_cv(l1=[80.0, 20.0, 40.0], l2=[0.0], fusion=[0.0])
+    with pytest.warns(GridEdgeWarning, match=r"a longer list: l2=\[0, 0.01, 0.03, 0.09, 0.27\]"):
+        model.fit_cv(l1=[0.0], l2=[0.0, 0.01], fusion=[0.0], folds=4)
+
+
+def test_the_ends_of_the_default_grid_are_announced_only_where_they_bind():
+    """A ridge of 30 % is the largest by default: where no feature matters it is often best, by nothing to speak of."""
+    rng = np.random.default_rng(0)
+    ends = 0
+    for _ in range(8):
+        X = rng.normal(size=(60, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = FusedLogit(0.6 * X[:, 0] + rng.logistic(size=60) > 0, X).fit_cv()
+        ends += found.penalties["l2"] == found.table["l2"].max()
+    assert ends > 0
+    X = rng.normal(size=(200, 150))  # as many weak effects as take a large ridge
+    with pytest.warns(GridEdgeWarning, match=r"the largest l2 .* a longer list: l2="):
+        FusedLogit(X.mean(axis=1) * 6 + rng.logistic(size=200) > 0, X).fit_cv(l1=0.0)
+
+
 def test_a_choice_beyond_which_nothing_changes_is_not_called_an_end():
     X, Y = draw()
     with warnings.catch_warnings():

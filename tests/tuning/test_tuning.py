@@ -140,7 +140,11 @@ def test_cross_validation_by_auc_takes_the_largest(model):
     found = FusedLogit(model.endog, model.exog).fit_cv(folds=4, metric="AUC", rule="1se", progress=False, **grid)
     table = found.table
     assert table["auc"].iloc[found.best] == table["mean"].max() > 0.5
-    assert table["auc"].iloc[found.one_se] >= table["mean"].max() - table["se"].iloc[found.best]
+    assert table["auc"].iloc[found.one_se] >= table["mean"].max() - table["se_difference"].iloc[found.one_se]
+    by_fold = found.fold_scores - found.fold_scores[:, [found.best]]
+    weights = [model.problem.labels.some(part[model.problem.labels.row] > 0).size for part in found.parts]
+    spread = (by_fold - np.average(by_fold, axis=0, weights=weights)) ** 2
+    np.testing.assert_allclose(table["se_difference"], np.sqrt(np.average(spread, axis=0, weights=weights) / 3))
     null = table[table["l1"] == 1e4]
     np.testing.assert_allclose(null["auc"], 0.5)  # every row of a fold has the same prediction
 
@@ -340,20 +344,94 @@ def test_one_standard_error_goes_to_the_more_penalized_side(model, cv):
     assert one.chosen == cv.one_se
     assert all(one.penalties[name] >= cv.penalties[name] for name in POINTS)
     assert chosen["df"] < best["df"]
-    assert best["mean"] < chosen["mean"] <= best["mean"] + best["se"]
+    assert best["mean"] < chosen["mean"] <= best["mean"] + chosen["se_difference"]
+
+
+def held_out_losses(model, folds, penalties):
+    """Log-loss of every label by the fit without its fold, 0 where there is no label, shape (n, t)."""
+    losses, data = np.zeros((len(folds), len(model.endog_names))), Data.of(model)
+    for fold in np.unique(folds):
+        fit = model.with_rows(folds != fold).fit(**penalties, tol=1e-10)
+        held = folds == fold
+        linear = fit.predict(model.exog[held], which="linear", offset=data.offset[held, 0]).to_numpy()
+        losses[held] = data.weights[held] * np.logaddexp(0, -data.signs[held] * linear)
+    return losses
+
+
+def test_the_error_of_a_difference_is_paired_by_rows(model, cv):
+    best, point = (cv.table.loc[i, list(POINTS)].to_dict() for i in (cv.best, 9))
+    rows = (held_out_losses(model, cv.folds, point) - held_out_losses(model, cv.folds, best)).sum(axis=1)
+    weight = Data.of(model).weights.sum(axis=1)
+    mean = rows.sum() / weight.sum()
+    error = np.sqrt(90 / 89 * ((rows - mean * weight) ** 2).sum()) / weight.sum()
+    assert cv.best != 9
+    assert cv.table["mean"][9] - cv.table["mean"][cv.best] == pytest.approx(mean, rel=1e-4)
+    assert cv.table["se_difference"][9] == pytest.approx(error, rel=1e-4)
+    assert cv.table["se_difference"][cv.best] == 0
+
+
+@pytest.mark.parametrize("cells", [1, 500])
+def test_the_errors_do_not_depend_on_how_many_points_are_held_at_once(model, cv, cells, monkeypatch):
+    monkeypatch.setattr("fusedlr.tuning.fold_scores._CELLS", cells)
+    again = model.fit_cv(**POINTS, folds=4, rng=7, tol=1e-8)
+    np.testing.assert_allclose(again.table["se_difference"], cv.table["se_difference"], rtol=1e-9, atol=1e-12)
+
+
+def test_rows_twice_in_one_group_are_as_sure_as_the_rows_and_rows_twice_are_surer():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    Y = (X[:, :1] + rng.logistic(size=(80, 2)) > 0).astype(float)
+    folds, twice = np.arange(80) % 4, np.repeat(np.arange(80), 2)
+    grid = {"l1": [1.0, 4.0], "l2": [0.0, 2.0], "fusion": [0.5, 3.0]}
+    double = {name: [2 * value for value in values] for name, values in grid.items()}
+    once = FusedLogit(Y, X).fit_cv(folds, tol=1e-13, **grid).table["se_difference"]
+    heavy, grouped, apart = (FusedLogit(labels, features, **options).fit_cv(fold, tol=1e-13, **double)
+                             .table["se_difference"] for labels, features, fold, options in (
+                                 (Y, X, folds, {"weights": np.full(80, 2.0)}),
+                                 (Y[twice], X[twice], folds[twice], {"groups": twice}),
+                                 (Y[twice], X[twice], folds[twice], {})))
+    np.testing.assert_allclose(grouped, once, rtol=1e-5)
+    np.testing.assert_allclose(heavy, apart, rtol=1e-5)
+    np.testing.assert_allclose(apart, once * np.sqrt(160 / 159 * 79 / 80 / 2), rtol=1e-5)
+
+
+def test_one_standard_error_keeps_a_small_change_that_the_rows_are_sure_of():
+    """Folds differ more than the fits do: their spread is no measure of the loss that a tie costs."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(6000, 1))
+    Y = (rng.random((6000, 2)) < 1 / (1 + np.exp(-X * [0.5, 0.75]))).astype(float)
+    cv = FusedLogit(Y, X).fit_cv(l1=[0.0, 1.0], l2=0.0, fusion=[0.0, 5.0, 400.0], rule="1se")
+    tied = cv.table[cv.table["fusion"] == 400.0].iloc[0]
+    loss = tied["mean"] - cv.table["mean"].min()
+    assert tied["se_difference"] < loss < cv.table["se"].iloc[cv.best]
+    assert cv.params.iloc[1].nunique() == 2
+
+
+def test_repeats_draw_folds_anew_and_scores_are_means_over_them(model, cv):
+    three = model.fit_cv(**POINTS, folds=4, rng=7, tol=1e-8, repeats=3)
+    assert three.parts.shape == (12, 90) and three.n_folds == 4
+    np.testing.assert_array_equal(three.parts[:4], cv.parts)
+    assert (three.parts[4:8] != cv.parts).any()
+    np.testing.assert_array_equal(three.parts.sum(axis=0), 3.0)
+    others = [model.fit_cv(**POINTS, folds=three.parts[k:k + 4].argmax(axis=0), tol=1e-8).table for k in (0, 4, 8)]
+    np.testing.assert_allclose(three.table["mean"], np.mean([table["mean"] for table in others], axis=0), rtol=1e-9)
+    np.testing.assert_allclose(three.table["se"]**2, np.mean([table["se"]**2 for table in others], axis=0), rtol=1e-9)
+    assert "4 folds x 3" in repr(three) and "4 folds x 3" in three.summary().as_text()
 
 
 def table_of(rows):
-    return pd.DataFrame(rows, columns=["l1", "l2", "fusion", "mean", "se", "df"])
+    return pd.DataFrame(rows, columns=["l1", "l2", "fusion", "mean", "se_difference", "df"])
 
 
 @pytest.mark.parametrize(("rows", "best", "expected"), [
     ([(1, 0, 0, 0.50, 0.1, 9), (2, 0, 0, 0.59, 0.1, 5), (3, 0, 0, 0.61, 0.1, 1)], 0, 1),
     ([(1, 0, 0, 0.55, 0.1, 9), (2, 0, 0, 0.50, 0.1, 5)], 1, 1),
     ([(1, 0, 9, 0.55, 0.1, 1), (2, 0, 0, 0.50, 0.1, 5)], 1, 1),
-    ([(1, 0, 0, 0.50, 0.0, 9), (2, 0, 0, 0.51, 0.9, 5)], 0, 0),
+    ([(1, 0, 0, 0.50, 0.9, 9), (2, 0, 0, 0.51, 0.0, 5)], 0, 0),
+    ([(1, 0, 0, 0.50, 0.0, 9), (2, 0, 0, 0.51, 0.02, 5)], 0, 1),
     ([(1, 0, 0, 0.50, 0.1, 5), (1, 0, 2, 0.55, 0.1, 5), (1, 1, 0, 0.55, 0.1, 5)], 0, 2),
-], ids=["largest within", "never less penalized", "never less in one of the three", "the best point's own error",
+], ids=["largest within", "never less penalized", "never less in one of the three", "not the best point's own error",
+        "the error of the difference",
         "ties go to the larger l2 before the larger fusion"])
 def test_the_one_standard_error_rule(rows, best, expected):
     assert metrics.one_standard_error(table_of(rows), best) == expected
@@ -411,6 +489,17 @@ def test_a_chosen_fit_without_finite_minimiser_is_announced():
         model.fit_cv(l1=[0.0, 20.0], l2=0.0, fusion=0.0, folds=4)
 
 
+def test_a_fit_without_finite_minimiser_names_the_tasks_that_are_separated():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2))
+    Y = pd.DataFrame({"free": X[:, 0] + rng.logistic(size=40) > 0, "parted": X[:, 0] > 0,
+                      "also": X[:, 0] + rng.logistic(size=40) > 0, "again": X[:, 1] > 0.3})
+    with pytest.warns(SeparationWarning, match="the labels of tasks 'parted', 'again' are separated"):
+        FusedLogit(Y, X).fit(0, 0, 0)
+    with pytest.warns(SeparationWarning, match="has no finite minimiser: the labels of task 'parted' are separated"):
+        FusedLogit(Y.iloc[:, :3], X).fit_cv(l1=[0.0], l2=0.0, fusion=0.0, folds=4)
+
+
 def test_one_task_needs_no_fusion():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(60, 4))
@@ -428,6 +517,8 @@ def test_one_task_needs_no_fusion():
     ({"folds": [0, 1]}, ValueError, "one fold for each of 90 rows"),
     ({"folds": np.zeros(90)}, ValueError, "at least 2 folds"),
     ({"folds": np.r_[np.nan, np.zeros(89)]}, ValueError, "found missing values"),
+    ({"repeats": 0}, ValueError, "repeats must be from 1 to 1000, found 0"),
+    ({"folds": np.arange(90) % 3, "repeats": 2}, ValueError, "repeats=2 draws folds anew, and these were given"),
     ({"l1": []}, ValueError, "l1 must hold at least one number"),
     ({"l2": -1}, ValueError, "l2 must be .* not negative"),
     ({"fusion": "much"}, TypeError, "fusion must hold numbers, found 'much'"),

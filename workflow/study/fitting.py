@@ -12,6 +12,7 @@ import pandas as pd
 from fusedlr import FusedLogit, Grid, OneClassWarning
 from fusedlr.metrics import choose, logloss
 from fusedlr.problem import Design, Labels
+from fusedlr.solver import solve_exactly
 from study.models import FUSION, L1, L2, fitted, slices
 
 __all__ = ["SizeFit", "build", "fit_size"]
@@ -52,10 +53,11 @@ def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
     """
     start = time.process_time()
     grid = _grid(build(data["Y_train"][:size], data["X_train"][:size]), tol)
-    wrong = _wrong_labels(grid, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
-    choices, chosen = zip(*(_fit(model, grid.table, grid.params, wrong, data) for model in fitted().values()))
-    _solve_exactly(grid, np.unique(chosen))
-    kept = [grid.params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
+    params = grid.params
+    wrong = _wrong_labels(grid, params, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
+    choices, chosen = zip(*(_fit(model, grid.table, params, wrong, data) for model in fitted().values()))
+    _solve_exactly(grid, params, np.unique(chosen))
+    kept = [params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
     return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
                    time.process_time() - start)
 
@@ -66,10 +68,11 @@ def _grid(model, tol):
         return model.fit_grid(L1, L2, FUSION, tol=tol, n_jobs=1, progress=False)
 
 
-def _solve_exactly(grid: Grid, which):
-    """Solve some points of the grid to rounding error, warm-started from their fits."""
+def _solve_exactly(grid: Grid, params, which):
+    """Solve some points of the grid to rounding error, warm-started from their fits, and put them into params."""
+    problem = grid.model.problem
     for i in which:
-        grid.params[i] = grid.results(int(i)).params.to_numpy()
+        params[i] = solve_exactly(problem, problem.penalty(*grid.path.points[i]), start=params[i]).params
 
 
 def _fit(model, table, params, wrong, data):
@@ -86,12 +89,12 @@ def _fit(model, table, params, wrong, data):
     return choice, chosen
 
 
-def _wrong_labels(grid, Y, X, close):
+def _wrong_labels(grid, params, Y, X, close):
     """Number of wrong labels of each fit and task, shape (g, t); fits with undecided labels are solved exactly."""
-    margins = _margins(grid.params, X)
+    margins = _margins(params, X)
     undecided = np.flatnonzero((np.abs(margins) < close).any(axis=(0, 2)))
-    _solve_exactly(grid, undecided)
-    margins[:, undecided] = _margins(grid.params[undecided], X)
+    _solve_exactly(grid, params, undecided)
+    margins[:, undecided] = _margins(params[undecided], X)
     return np.count_nonzero((margins > 0) != (Y == 1)[:, None], axis=0)
 
 
