@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
@@ -138,11 +139,13 @@ def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> floa
     first, second = loss_derivatives(problem.labels, problem.linear(params))
     H = _curvature(problem, pattern, second)
     unit = _unit(H + np.diag(ridge))  # features may differ by many orders of magnitude
-    inverse = np.linalg.pinv((H + np.diag(ridge)) / np.outer(unit, unit), hermitian=True) / np.outer(unit, unit)
-    independent = float(np.sum(inverse * H)) if ridge.any() else float(len(ridge))
+    whiten = _whitening((H + np.diag(ridge)) / np.outer(unit, unit))
+    taken = np.diag(np.sqrt(ridge) / unit)[ridge > 0]
+    independent = len(ridge) - float(np.sum(whiten(taken)**2))
     if alone:
         return independent
-    return max(independent, float(np.sum(inverse * _meat(problem, pattern, first))))
+    dependent = sum(float(np.sum(whiten(scores / unit)**2)) for scores in _scores(problem, pattern, first))
+    return max(independent, dependent)
 
 
 def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
@@ -157,15 +160,30 @@ def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
 
 
 def _meat(problem, pattern, first):
-    """Sum over the sampling units of the outer products of their scores, each over how often it counts, (p, p)."""
-    groups, p = problem.groups, pattern.max() + 1
-    middle, block = np.zeros((p, p)), max(_CELLS // p, 1)
-    for start in range(0, len(groups.times), block):
-        times = groups.times[start:start + block]
-        scores = _group_scores(problem, pattern, first, start, len(times))[times > 0]
-        scores /= np.sqrt(times[times > 0])[:, None]
-        middle += scores.T @ scores
-    return middle
+    """Sum over the sampling units of the outer products of their scores, (p, p)."""
+    return sum(scores.T @ scores for scores in _scores(problem, pattern, first))
+
+
+def _scores(problem, pattern, first):
+    """Scores of the sampling units, each over the root of how often it counts, in blocks of shape (units, p)."""
+    times, block = problem.groups.times, max(_CELLS // (pattern.max() + 1), 1)
+    for start in range(0, len(times), block):
+        some = times[start:start + block]
+        scores = _group_scores(problem, pattern, first, start, len(some))[some > 0]
+        yield scores / np.sqrt(some[some > 0])[:, None]
+
+
+def _whitening(matrix):
+    """A function of rows z that gives rows w with w'w = z' A^-1 z, A this matrix (its pseudo-inverse if singular)."""
+    try:
+        factor = cholesky(matrix, lower=True)
+        if factor.diagonal().min() > 1e-6:
+            return lambda rows: solve_triangular(factor, rows.T, lower=True).T
+    except LinAlgError:
+        pass
+    roots, vectors = np.linalg.eigh(matrix)
+    kept = roots > 1e-14 * len(roots) * roots.max()
+    return lambda rows: rows @ (vectors[:, kept] / np.sqrt(roots[kept]))
 
 
 def _group_scores(problem, pattern, first, start, count):
