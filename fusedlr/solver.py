@@ -162,8 +162,8 @@ class NewtonSolver:
     """
 
     def __init__(self, problem: Problem) -> None:
-        arrays = [np.ascontiguousarray(a, dtype=float) for a in (problem.design.X, *_tables(problem))]
-        self.core = Core(*arrays, *_edges(problem.tasks), problem.tasks.is_chain)
+        X = np.ascontiguousarray(problem.design.X, dtype=float)
+        self.core = Core(X, *_labels(problem), *_edges(problem.tasks), problem.tasks.is_chain)
         self.factors = _by_row(problem.factors)
         self.ridge = np.zeros(1 + problem.n_features)
 
@@ -306,7 +306,7 @@ def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     weights : ndarray, shape (n,)
         Rows of weight 0 do not count.
     """
-    return scales(np.ascontiguousarray(X, dtype=float), np.ascontiguousarray(weights[:, None], dtype=float))
+    return scales(np.ascontiguousarray(X, dtype=float), np.ascontiguousarray(weights, dtype=float))
 
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,
@@ -325,12 +325,12 @@ def block_gauge(tasks: TaskGraph, q: np.ndarray, l1: float, fusion: float, lowes
     return gauge(*_edges(tasks), tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
 
 
-def _tables(problem):
-    """Signs, weights and offsets as the core takes them, shape (n, t); weight 0 where there is no label."""
-    labels, n = problem.labels, problem.n_rows
-    offset = 0.0 if problem.design.offset is None else problem.design.offset
-    return (labels.table(labels.sign, n, empty=1.0), labels.table(labels.weight, n, empty=0.0),
-            np.broadcast_to(offset, (n, labels.n_tasks)))
+def _labels(problem):
+    """The labels as the core has them: start, row, sign, weight, and offset or None."""
+    labels = problem.labels
+    types = ((labels.start, np.int64), (labels.row, np.intc), (labels.sign, np.int8), (labels.weight, float))
+    offset = None if problem.design.offset is None else np.ascontiguousarray(problem.design.shift(labels), dtype=float)
+    return *(np.ascontiguousarray(values, dtype=kind) for values, kind in types), offset
 
 
 def _by_row(penalty):
@@ -363,7 +363,7 @@ def _stripes(problem, points):
     """
     rank = max((np.unique(points[:, axis], return_inverse=True)[1] for axis in (2, 1)), key=lambda rank: rank.max())
     values = rank.max() + 1
-    if values < _STRIPES or problem.n_rows * problem.n_features * problem.n_tasks < _LARGE:
+    if values < _STRIPES or problem.labels.size * problem.n_features < _LARGE:
         return [np.arange(len(points))]
     stripe = rank * _STRIPES // values
     return [np.flatnonzero(stripe == i) for i in range(_STRIPES)]

@@ -239,7 +239,7 @@ MUTATIONS = [Mutation(*row) for row in (
     ("the loss ignores weights", "core/logistic.hpp", "multiply_add(weight[i], log_one_plus",
      "multiply_add(broadcast(1.0), log_one_plus",
      core("solver", "doubled_row")),
-    ("offsets are dropped", "core/data.hpp", "i < rows ? problem.offset[from] : 0.0", "0.0",
+    ("offsets are dropped", "core/data.hpp", "offset.row(k)[i] = labels.offset[j]", "offset.row(k)[i] = 0.0",
      core("solver", "an_offset_is_added")),
     ("means are added to intercepts twice", "core/data.hpp", "shift_intercepts(to, from, -1.0)",
      "shift_intercepts(to, from, -2.0)", core("conditions", "take_up_the_means")),

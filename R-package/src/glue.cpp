@@ -1,5 +1,8 @@
 // R's thin face of the core: arrays in, arrays out, and Ctrl-C. R leaves a function by a jump that runs no destructor,
 // so results are allocated before the first C++ object, and errors are raised after the last one is gone.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -22,17 +25,51 @@ void ask_r(void *) { R_CheckUserInterrupt(); }
 // The core asks some 20 times a second. R_ToplevelExec catches the jump that R makes at Ctrl-C.
 bool interrupted() { return R_ToplevelExec(ask_r, nullptr) == FALSE; }
 
-// R keeps columns together and the core rows, so R hands in every matrix transposed and nothing is copied:
-// x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
-fusedlr::Problem read_problem(SEXP parts) {
+// R's matrices of labels (tasks, rows), made flat. Where some row has a label in some tasks only, those of weight 0 are
+// left out; a row whose weights are all 0 was not drawn, which leaves no gap in a table.
+class FlatLabels {
+ public:
+  FlatLabels(SEXP signs, SEXP weights, SEXP offset) : start_{0} {
+    const int tasks = Rf_nrows(signs), rows = Rf_ncols(signs);
+    const bool gaps = has_gaps(REAL(weights), tasks, rows);
+    for (int k = 0; k < tasks; k++) {
+      for (int i = 0; i < rows; i++) {
+        const std::size_t from = static_cast<std::size_t>(i) * tasks + k;
+        if (gaps && REAL(weights)[from] == 0) continue;
+        row_.push_back(i);
+        sign_.push_back(REAL(signs)[from] > 0 ? 1 : -1);
+        weight_.push_back(REAL(weights)[from]);
+        offset_.push_back(REAL(offset)[from]);
+      }
+      start_.push_back(static_cast<std::int64_t>(row_.size()));
+    }
+  }
+
+  fusedlr::Labels get() const { return {start_.data(), row_.data(), sign_.data(), weight_.data(), offset_.data()}; }
+
+ private:
+  static bool has_gaps(const double *weights, int tasks, int rows) {
+    for (int i = 0; i < rows; i++, weights += tasks)
+      for (int k = 1; k < tasks; k++)
+        if ((weights[k] > 0) != (weights[0] > 0)) return true;
+    return false;
+  }
+
+  std::vector<std::int64_t> start_;
+  std::vector<int> row_;
+  std::vector<signed char> sign_;
+  std::vector<double> weight_, offset_;
+};
+
+// R keeps columns together and the core rows, so R hands in every matrix transposed: x (features, rows), which is not
+// copied; signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
+fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels) {
   fusedlr::Problem problem{};
   problem.rows = Rf_ncols(VECTOR_ELT(parts, 0));
   problem.features = Rf_nrows(VECTOR_ELT(parts, 0));
   problem.tasks = Rf_nrows(VECTOR_ELT(parts, 1));
   problem.X = REAL(VECTOR_ELT(parts, 0));
-  problem.signs = REAL(VECTOR_ELT(parts, 1));
-  problem.weights = REAL(VECTOR_ELT(parts, 2));
-  problem.offset = REAL(VECTOR_ELT(parts, 3));
+  problem.labels = labels.get();
   problem.edges = Rf_ncols(VECTOR_ELT(parts, 4));
   problem.ends = INTEGER(VECTOR_ELT(parts, 4));
   problem.edge_weights = REAL(VECTOR_ELT(parts, 5));
@@ -51,7 +88,8 @@ void write_report(const fusedlr::Report &report, double *out) {
 
 void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Settings &settings, double *params,
            double *reports) {
-  const fusedlr::Problem problem = read_problem(parts);
+  const FlatLabels labels(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2), VECTOR_ELT(parts, 3));
+  const fusedlr::Problem problem = read_problem(parts, labels);
   const std::unique_ptr<fusedlr::Solver> solver(fusedlr::make_solver(problem));
   const int rows = 1 + problem.features, count = Rf_ncols(points);
   const fusedlr::Factors by{REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows};
@@ -100,8 +138,12 @@ SEXP fusedlr_scales(SEXP x, SEXP weights) {
   SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
   bool good = true;
   try {
-    fusedlr::means_and_scales(Rf_ncols(x), Rf_nrows(x), Rf_nrows(weights), REAL(x), REAL(weights), REAL(means),
-                              REAL(scales));
+    std::vector<double> largest(Rf_ncols(x), 0.0);
+    for (R_xlen_t i = 0; i < Rf_xlength(weights); i++) {
+      double &weight = largest[i / Rf_nrows(weights)];
+      weight = std::max(weight, REAL(weights)[i]);
+    }
+    fusedlr::means_and_scales(Rf_ncols(x), Rf_nrows(x), REAL(x), largest.data(), REAL(means), REAL(scales));
   } catch (...) {
     good = false;
   }

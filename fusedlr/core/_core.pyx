@@ -2,6 +2,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Cython binding of the C++ core: checked arrays in, arrays out, and Ctrl-C."""
 
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
@@ -16,12 +17,17 @@ cdef extern from "Python.h":
 
 
 cdef extern from "core.hpp" namespace "fusedlr" nogil:
+    cdef struct Labels:
+        const int64_t *start
+        const int *row
+        const signed char *sign
+        const double *weight
+        const double *offset
+
     cdef struct Problem:
         int rows, features, tasks
         const double *X
-        const double *signs
-        const double *weights
-        const double *offset
+        Labels labels
         int edges
         const int *ends
         const double *edge_weights
@@ -49,7 +55,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
                         double *) except +
 
     Solver *make_solver(const Problem &) except +
-    void means_and_scales(int, int, int, const double *, const double *, double *, double *) except +
+    void means_and_scales(int, int, const double *, const double *, double *, double *) except +
     const char *instruction_set() except +
     void block_prox(int, int, const int *, const double *, cbool, const double *, const double *, double, double,
                     double *) except +
@@ -111,6 +117,24 @@ def check(name, array, shape, least=-np.inf):
         raise ValueError(f"{name} must not be below {least:g}, found {values.min():g}")
 
 
+def check_labels(start, row, sign, weight, offset, n_rows):
+    """ValueError unless labels are compressed by task, with rows that exist and rise within every task."""
+    first, rows = np.asarray(start), np.asarray(row)
+    if len(first) < 2 or first[0] != 0 or first[len(first) - 1] != len(rows) or (np.diff(first) < 0).any():
+        raise ValueError(f"start must rise from 0 to {len(rows)}, found {first.tolist()}")
+    if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
+        raise ValueError(f"rows of labels must be from 0 to {n_rows - 1}, found {rows.min()} to {rows.max()}")
+    falls = np.flatnonzero(np.diff(rows) <= 0) + 1
+    if not np.isin(falls, first).all():
+        raise ValueError("rows of labels must rise within every task")
+    check("sign", sign, rows.shape)
+    if (np.abs(np.asarray(sign)) != 1).any():
+        raise ValueError("signs must be 1 or -1")
+    check("weight", weight, rows.shape, 0)
+    if offset is not None:
+        check("offset", offset, rows.shape)
+
+
 def check_graph(ends, edge_weights, n_tasks, chain):
     """ValueError unless the edges join tasks that exist, and as a chain where they are said to be one."""
     check("edges", ends, (len(ends), 2), 0)
@@ -135,31 +159,33 @@ def check_settings(tolerance, max_iterations, floor):
 cdef class Core:
     """One problem held by the C++ solver: data, last solution, Gram matrices, and solutions for warm starts.
 
-    Arrays must be C-contiguous doubles of the shapes in `fusedlr.objective`; ValueError otherwise.
+    Arrays must be C-contiguous: X of doubles, and the labels of `fusedlr.problem.Labels`, with an offset
+    for each or None where there is none at all; ValueError otherwise.
     """
 
     cdef Solver *solver
     cdef readonly int rows, tasks
 
-    def __cinit__(self, const double[:, ::1] X, const double[:, ::1] signs, const double[:, ::1] weights,
-                  const double[:, ::1] offset, const int[:, ::1] ends, const double[::1] edge_weights, bint chain):
+    def __cinit__(self, const double[:, ::1] X, const int64_t[::1] start, const int[::1] row,
+                  const signed char[::1] sign, const double[::1] weight, const double[::1] offset,
+                  const int[:, ::1] ends, const double[::1] edge_weights, bint chain):
         cdef Problem problem
         check("X", X, (X.shape[0], X.shape[1]))
-        for name, array in (("signs", signs), ("weights", weights), ("offset", offset)):
-            check(name, array, (X.shape[0], signs.shape[1]), 0 if name == "weights" else -np.inf)
-        if not (X.shape[0] and X.shape[1] and signs.shape[1]):
-            raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]} and {signs.shape[1]} tasks")
-        if (np.abs(np.asarray(signs)) != 1).any():
-            raise ValueError("signs must be 1 or -1")
-        check_graph(ends, edge_weights, signs.shape[1], chain)
-        problem.rows, problem.features, problem.tasks = X.shape[0], X.shape[1], signs.shape[1]
-        problem.X, problem.signs = &X[0, 0], &signs[0, 0]
-        problem.weights, problem.offset = &weights[0, 0], &offset[0, 0]
+        check_labels(start, row, sign, weight, offset, X.shape[0])
+        if not (X.shape[0] and X.shape[1]):
+            raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]}")
+        check_graph(ends, edge_weights, start.shape[0] - 1, chain)
+        problem.rows, problem.features, problem.tasks = X.shape[0], X.shape[1], start.shape[0] - 1
+        problem.X, problem.labels.start = &X[0, 0], &start[0]
+        problem.labels.row = &row[0] if row.shape[0] else NULL
+        problem.labels.sign = &sign[0] if row.shape[0] else NULL
+        problem.labels.weight = &weight[0] if row.shape[0] else NULL
+        problem.labels.offset = &offset[0] if offset is not None and row.shape[0] else NULL
         problem.edges = ends.shape[0]
         problem.ends = &ends[0, 0] if problem.edges else NULL
         problem.edge_weights = &edge_weights[0] if problem.edges else NULL
         problem.chain = chain
-        self.rows, self.tasks = 1 + X.shape[1], signs.shape[1]
+        self.rows, self.tasks = 1 + X.shape[1], problem.tasks
         with nogil:
             self.solver = make_solver(problem)
 
@@ -228,13 +254,13 @@ cdef class Core:
         return np.asarray(params), table, np.asarray(ridge)
 
 
-def scales(const double[:, ::1] X, const double[:, ::1] weights):
+def scales(const double[:, ::1] X, const double[::1] weights):
     """Weighted standard deviation of every column, shape (d,); see `fusedlr.core.column_scales`."""
     check("X", X, (X.shape[0], X.shape[1]))
-    check("weights", weights, (X.shape[0], weights.shape[1]), 0)
+    check("weights", weights, (X.shape[0],), 0)
     cdef double[::1] means = np.empty(X.shape[1]), out = np.empty(X.shape[1])
-    if X.shape[0] and X.shape[1] and weights.shape[1]:
-        means_and_scales(X.shape[0], X.shape[1], weights.shape[1], &X[0, 0], &weights[0, 0], &means[0], &out[0])
+    if X.shape[0] and X.shape[1]:
+        means_and_scales(X.shape[0], X.shape[1], &X[0, 0], &weights[0], &means[0], &out[0])
     return np.asarray(out)
 
 

@@ -25,7 +25,7 @@ namespace fusedlr::FUSEDLR_ISA {
 
 template <class Model>
 class CoordinateDescent {
-  using StateTable = TableOf<typename Model::Number>;
+  using StateTable = typename Model::StateTable;
 
  public:
   CoordinateDescent(const Penalty &penalty, State &at, const WorkingSet &set, Model &model, StopCheck &stop_check)
@@ -229,7 +229,7 @@ class CoordinateDescent {
 
   // Resizes a table to the shape of the model's state.
   void match_shape(StateTable &table) {
-    if (table.size() != model_.state().size()) table.resize(tasks(), model_.state().size() / tasks());
+    if (table.size() != model_.state().size()) table.match(model_.state());
   }
 
   // Quadratic model plus penalty, up to a constant.

@@ -1,12 +1,23 @@
 // Public interface of the core, for Python and R. No header of either is included anywhere in the core.
 #pragma once
 
+#include <cstdint>
+
 namespace fusedlr {
 
-// Borrowed arrays, all row-major: X (rows x features), the others (rows x tasks).
+// Labels, flat and compressed by task: those of task k are the ones from start[k] up to start[k + 1].
+struct Labels {
+  const std::int64_t *start;      // (tasks + 1), from 0
+  const int *row;                 // of each label, as are the others; rising within a task
+  const signed char *sign;        // 1 or -1
+  const double *weight, *offset;  // no offset at all where null
+};
+
+// Borrowed arrays; X is row-major (rows x features).
 struct Problem {
   int rows, features, tasks;
-  const double *X, *signs, *weights, *offset;
+  const double *X;
+  Labels labels;
   int edges;
   const int *ends;             // (edges x 2) task positions
   const double *edge_weights;  // (edges)
@@ -48,10 +59,8 @@ class Solver {
                           const Settings &settings, double *params, Report *reports, double *ridge) = 0;
 };
 
-// Weighted mean and standard deviation of every column over the rows that count: a row weighs as much as the largest
-// weight of its labels. X is (rows x features), weights (rows x tasks), both row-major.
-void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
-                      double *scales);
+// Weighted mean and standard deviation of every column of X (rows x features), row-major, over rows of positive weight.
+void means_and_scales(int rows, int features, const double *X, const double *weights, double *means, double *scales);
 
 // The build of the solver that suits this CPU, or that the environment variable FUSEDLR_KERNEL names; the caller
 // deletes it. std::invalid_argument where there is no such build.

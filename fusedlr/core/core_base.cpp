@@ -62,19 +62,13 @@ static Kernel kernel() {
 Solver *make_solver(const Problem &problem) { return kernel().make(problem); }
 const char *instruction_set() { return kernel().name; }
 
-void means_and_scales(int rows, int features, int tasks, const double *X, const double *weights, double *means,
-                      double *scales) {
-  const auto at = [](const double *table, int width, int i) { return table + static_cast<std::size_t>(i) * width; };
-  std::vector<double> weight(rows);
+void means_and_scales(int rows, int features, const double *X, const double *weights, double *means, double *scales) {
   double sum = 0;
-  for (int i = 0; i < rows; i++) {
-    weight[i] = *std::max_element(at(weights, tasks, i), at(weights, tasks, i) + tasks);
-    sum += weight[i];
-  }
+  for (int i = 0; i < rows; i++) sum += weights[i];
   const auto for_all = [&](auto act) {
     for (int i = 0; i < rows; i++)
-      if (weight[i] > 0)
-        for (int a = 0; a < features; a++) act(a, weight[i] / sum, at(X, features, i)[a]);
+      if (weights[i] > 0)
+        for (int a = 0; a < features; a++) act(a, weights[i] / sum, X[static_cast<std::size_t>(i) * features + a]);
   };
   std::fill(means, means + features, 0.0);
   std::fill(scales, scales + features, 0.0);

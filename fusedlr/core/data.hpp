@@ -1,7 +1,8 @@
 // The data of a problem.
 //
-// Layout: X by columns, column 0 all ones, rows padded with zero weights to whole vectors; anything per row and task is
-// [task][row]; coefficients are [feature][task]; gradients are [task][feature]. The intercept counts as feature 0.
+// Layout: X by columns, column 0 all ones, rows in the order of rows.hpp and padded with zero weights to whole vectors;
+// anything per label is [task][row of the range of the task]; coefficients are [feature][task]; gradients are
+// [task][feature]. The intercept counts as feature 0.
 //
 // Units: every column is divided by a power of two, so that its standard deviation is about 1 and nothing is rounded.
 // Columns far from zero (mean beyond FAR standard deviations) are centred too while intercepts are unpenalized and can
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "isa.hpp"
 #include "logistic.hpp"
 #include "numbers.hpp"
+#include "rows.hpp"
 #include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
@@ -25,38 +28,16 @@ namespace fusedlr::FUSEDLR_ISA {
 class Data {
  public:
   const int rows, features, width;  // width: rows, padded
-  Table signs, weights, offset;
+  const Ranges ranges;
+  LabelTable signs, weights, offset;
 
-  explicit Data(const Problem &problem)
-      : rows(problem.rows),
-        features(problem.features + 1),
-        width(padded(problem.rows)),
-        signs(problem.tasks, width),
-        weights(problem.tasks, width),
-        offset(problem.tasks, width),
-        tasks_(problem.tasks),
-        X_(features, width),
-        mean_(features, 0.0),
-        spread_(features, 1.0),
-        scale_(features, 1.0),
-        curvature_(features, -1.0),
-        largest_(features, -1.0),
-        far_(features, false) {
-    copy_columns(problem);
-    for (int k = 0; k < tasks(); k++)
-      for (int i = 0; i < width; i++) {
-        const std::size_t from = static_cast<std::size_t>(i) * tasks() + k;
-        signs.row(k)[i] = i < rows ? problem.signs[from] : 1.0;
-        weights.row(k)[i] = i < rows ? problem.weights[from] : 0.0;
-        offset.row(k)[i] = i < rows ? problem.offset[from] : 0.0;
-      }
-    largest_offset_ = largest_of(problem.offset, static_cast<std::size_t>(rows) * tasks());
-    means_and_scales(problem.rows, problem.features, problem.tasks, problem.X, problem.weights, &mean_[1], &spread_[1]);
-    for (int a = 1; a < features; a++) choose_units(a);
-  }
+  explicit Data(const Problem &problem) : Data(problem, RowOrder(problem).places()) {}
 
   int tasks() const { return tasks_; }
-  int vectors() const { return width / LANES; }
+  // Rows and whole vectors of the range of a task, and the mean number of rows over tasks.
+  int length(int k) const { return ranges.length(k); }
+  int vectors(int k) const { return ranges.vectors(k); }
+  int rows_by_task() const { return rows_by_task_; }
   double scale(int a) const { return scale_[a]; }
 
   // Centres columns far from zero, or undoes that; true if anything changed.
@@ -88,6 +69,8 @@ class Data {
       for (int k = 0; k < tasks(); k++) to[static_cast<std::size_t>(a) * tasks() + k] = from.row(a)[k] / scale_[a];
     shift_intercepts(to, from, -1.0);
   }
+  // Column a from the first row of the range of task k on, and from the very first.
+  const double *column(int a, int k) const { return X_.row(a) + ranges.begin(k); }
   const double *column(int a) const { return X_.row(a); }
 
   // Upper bound on the loss's curvature in a coefficient beside an intercept, over tasks: a quarter of the weighted sum
@@ -109,28 +92,78 @@ class Data {
   double evaluate(Derivatives &at) const { return logistic_loss(signs, weights, at); }
 
   // linear += column a times one coefficient for each task
-  void add_feature(int a, const double *by, Table &linear) const {
+  void add_feature(int a, const double *by, LabelTable &linear) const {
     for (int k = 0; k < tasks(); k++)
-      if (by[k] != 0) add_scaled(vectors(), by[k], column(a), linear.row(k));
+      if (by[k] != 0) add_scaled(vectors(k), by[k], column(a, k), linear.row(k));
   }
 
   // The same for many features, with tasks() coefficients each, four at a time: a quarter of the memory traffic in the
   // linear predictor.
-  void add_features(const std::vector<int> &which, const std::vector<double> &by, Table &linear) const {
+  void add_features(const std::vector<int> &which, const std::vector<double> &by, LabelTable &linear) const {
     std::size_t i = 0;
     for (; i + 4 <= which.size(); i += 4)
-      in_strips([&](auto count, int k) { add_four<decltype(count)::value>(&which[i], &by[i * tasks()], k, linear); });
+      for (const Segment &segment : ranges.segments())
+        in_strips(segment, [&](auto count, const int *k) {
+          add_four<decltype(count)::value>(&which[i], &by[i * tasks()], segment, k, linear);
+        });
     for (; i < which.size(); i++) add_feature(which[i], &by[i * tasks()], linear);
   }
 
   // Gradient of the loss in the coefficients from its first derivatives.
-  void gradient(const Table &first, Table &out) const { in_blocks<false>(first, out); }
+  void gradient(const LabelTable &first, Table &out) const { in_blocks<false>(first, out); }
   // The same sums over absolute values of the terms, for bounds on rounding errors.
-  void gradient_magnitudes(const Table &first, Table &out) const { in_blocks<true>(first, out); }
+  void gradient_magnitudes(const LabelTable &first, Table &out) const { in_blocks<true>(first, out); }
 
  private:
   static constexpr int BLOCK_ROWS = 2048, BLOCK_COLUMNS = 16;  // 16 kB of a column or task, 256 kB of X
   static constexpr double FAR = 8;  // standard deviations; below, centring would gain less than a digit or two
+
+  Data(const Problem &problem, const std::vector<int> &place)
+      : rows(problem.rows),
+        features(problem.features + 1),
+        width(padded(problem.rows)),
+        ranges(problem, place),
+        signs(ranges),
+        weights(ranges),
+        offset(ranges),
+        tasks_(problem.tasks),
+        X_(features, width),
+        mean_(features, 0.0),
+        spread_(features, 1.0),
+        scale_(features, 1.0),
+        curvature_(features, -1.0),
+        largest_(features, -1.0),
+        far_(features, false) {
+    copy_columns(problem, place);
+    copy_labels(problem, place);
+    means_and_scales(rows, problem.features, problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
+    for (int a = 1; a < features; a++) choose_units(a);
+    std::int64_t sum = 0;
+    for (int k = 0; k < tasks(); k++) sum += length(k);
+    rows_by_task_ = static_cast<int>(sum / tasks());
+  }
+
+  void copy_labels(const Problem &problem, const std::vector<int> &place) {
+    const Labels &labels = problem.labels;
+    const CountedLabels counted(problem);
+    std::fill(signs.get(), signs.get() + signs.size(), 1.0);
+    for (int k = 0; k < tasks(); k++)
+      counted.for_task(k, [&](std::int64_t j) {
+        const int i = place[labels.row[j]] - ranges.begin(k);
+        signs.row(k)[i] = labels.sign[j];
+        weights.row(k)[i] = labels.weight[j];
+        if (labels.offset) offset.row(k)[i] = labels.offset[j];
+      });
+    largest_offset_ = largest_of(offset.get(), offset.size());
+  }
+
+  // The largest weight of the labels of every row.
+  std::vector<double> row_weights(const Labels &labels) const {
+    std::vector<double> largest(rows, 0.0);
+    for (std::int64_t j = 0; j < labels.start[tasks()]; j++)
+      largest[labels.row[j]] = std::max(largest[labels.row[j]], labels.weight[j]);
+    return largest;
+  }
 
   static double power_of_two(double size) {
     return size > 0 && std::isfinite(size) ? std::exp2(std::round(std::log2(size))) : 1.0;
@@ -143,16 +176,16 @@ class Data {
   }
 
   double sum_of_squares(int a, int k) const {
-    const Vec *x = as_vec(column(a)), *w = as_vec(weights.row(k));
+    const Vec *x = as_vec(column(a, k)), *w = as_vec(weights.row(k));
     Vec counts{}, sums{}, squares{};
-    for (int i = 0; i < vectors(); i++) {
+    for (int i = 0; i < vectors(k); i++) {
       counts += w[i];
       sums += w[i] * x[i];
       squares += w[i] * x[i] * x[i];
     }
     const double count = total(counts), mean = total(sums) / (count > 0 ? count : 1.0), about_zero = total(squares);
     squares = Vec{};
-    for (int i = 0; i < vectors(); i++) squares += w[i] * (x[i] - mean) * (x[i] - mean);
+    for (int i = 0; i < vectors(k); i++) squares += w[i] * (x[i] - mean) * (x[i] - mean);
     const double about_mean = total(squares);
     return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
@@ -172,37 +205,40 @@ class Data {
         for (int k = 0; k < tasks(); k++) intercepts[k] += sign * mean_[a] / scale_[a] * params.row(a)[k];
   }
 
-  void copy_columns(const Problem &problem) {
+  void copy_columns(const Problem &problem, const std::vector<int> &place) {
     const int d = features - 1;
+    std::vector<int> order(rows);  // which row is at each position: X is read by rows out of order, not written so
+    for (int i = 0; i < rows; i++) order[place[i]] = i;
     std::fill(X_.row(0), X_.row(0) + rows, 1.0);
     const int strip = 64;  // columns at a time, so that both sides of the transposition stay in cache
     for (int from = 0; from < d; from += strip)
       for (int i = 0; i < rows; i++)
         for (int a = from; a < std::min(d, from + strip); a++)
-          X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(i) * d + a];
+          X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(order[i]) * d + a];
   }
 
-  // Splits the tasks into strips of 4, 2 or 1: calls act with the width, as a constant, and the first task.
+  // Splits the tasks of a segment into strips of 4, 2 or 1: calls act with the width, as a constant, and the tasks.
   template <class Act>
-  void in_strips(const Act &act) const {
-    int k = 0;
-    for (; k + 4 <= tasks(); k += 4) act(std::integral_constant<int, 4>(), k);
-    for (; k + 2 <= tasks(); k += 2) act(std::integral_constant<int, 2>(), k);
-    if (k < tasks()) act(std::integral_constant<int, 1>(), k);
+  static void in_strips(const Segment &segment, const Act &act) {
+    const int *k = segment.tasks.data(), *end = k + segment.tasks.size();
+    for (; end - k >= 4; k += 4) act(std::integral_constant<int, 4>(), k);
+    for (; end - k >= 2; k += 2) act(std::integral_constant<int, 2>(), k);
+    if (k < end) act(std::integral_constant<int, 1>(), k);
   }
 
-  // Four columns times their coefficients, for K tasks from k0 on.
+  // Four columns times their coefficients, in the rows of a segment and K of its tasks.
   template <int K>
-  void add_four(const int *which, const double *by, int k0, Table &linear) const {
+  void add_four(const int *which, const double *by, const Segment &segment, const int *task, LabelTable &linear) const {
     const Vec *x[4];
     Vec *to[K];
     Vec coefs[K][4];
-    for (int j = 0; j < 4; j++) x[j] = as_vec(column(which[j]));
+    for (int j = 0; j < 4; j++) x[j] = as_vec(column(which[j]) + segment.begin);
     for (int k = 0; k < K; k++) {
-      to[k] = as_vec(linear.row(k0 + k));
-      for (int j = 0; j < 4; j++) coefs[k][j] = broadcast(by[j * tasks() + k0 + k]);
+      to[k] = as_vec(linear.row(task[k]) + (segment.begin - ranges.begin(task[k])));
+      for (int j = 0; j < 4; j++) coefs[k][j] = broadcast(by[j * tasks() + task[k]]);
     }
-    for (int i = 0; i < vectors(); i++) {
+    const int count = (segment.end - segment.begin) / LANES;
+    for (int i = 0; i < count; i++) {
       const Vec a = x[0][i], b = x[1][i], c = x[2][i], d = x[3][i];
       for (int k = 0; k < K; k++)
         to[k][i] += multiply_add(a, coefs[k][0], b * coefs[k][1]) + multiply_add(c, coefs[k][2], d * coefs[k][3]);
@@ -212,31 +248,35 @@ class Data {
   // Block after block of rows, and within it some columns at a time: X comes from memory once, its blocks from a cache
   // for each strip of tasks, whose derivatives stay in the nearest one.
   template <bool MAGNITUDES>
-  void in_blocks(const Table &first, Table &out) const {
-    for (int from = 0; from < vectors(); from += BLOCK_ROWS / LANES)
-      for (int a = 0; a < features; a += BLOCK_COLUMNS)
-        in_strips([&](auto count, int k) {
-          add_block<decltype(count)::value, MAGNITUDES>(first, k, a, from, out);
-        });
+  void in_blocks(const LabelTable &first, Table &out) const {
+    out.clear();
+    for (const Segment &segment : ranges.segments())
+      for (int from = segment.begin; from < segment.end; from += BLOCK_ROWS)
+        for (int a = 0; a < features; a += BLOCK_COLUMNS)
+          in_strips(segment, [&](auto count, const int *k) {
+            add_block<decltype(count)::value, MAGNITUDES>(first, k, a, from, std::min(from + BLOCK_ROWS, segment.end),
+                                                          out);
+          });
   }
 
-  // Two columns against K tasks from k0 on at a time, within a block that begins at column a0 and vector i0.
+  // Two columns against K tasks at a time, in the rows of a block whose first column is a0.
   template <int K, bool MAGNITUDES>
-  void add_block(const Table &first, int k0, int a0, int i0, Table &out) const {
-    const int end = std::min(i0 + BLOCK_ROWS / LANES, vectors()), last = std::min(a0 + BLOCK_COLUMNS, features);
+  void add_block(const LabelTable &first, const int *task, int a0, int begin, int end, Table &out) const {
+    const int count = (end - begin) / LANES, last = std::min(a0 + BLOCK_COLUMNS, features);
+    const Vec *r[K];
+    for (int k = 0; k < K; k++) r[k] = as_vec(first.row(task[k]) + (begin - ranges.begin(task[k])));
     for (int a = a0; a < last; a += 2) {
-      const Vec *x = as_vec(column(a)), *y = as_vec(column(a + 1 < features ? a + 1 : a));
+      const Vec *x = as_vec(column(a) + begin), *y = as_vec(column(a + 1 < features ? a + 1 : a) + begin);
       Vec sums[2][K] = {};
-      for (int i = i0; i < end; i++)
+      for (int i = 0; i < count; i++)
         for (int k = 0; k < K; k++) {
-          const Vec r = as_vec(first.row(k0 + k))[i];
-          add_product<MAGNITUDES>(x[i], r, sums[0][k]);
-          add_product<MAGNITUDES>(y[i], r, sums[1][k]);
+          add_product<MAGNITUDES>(x[i], r[k][i], sums[0][k]);
+          add_product<MAGNITUDES>(y[i], r[k][i], sums[1][k]);
         }
       for (int k = 0; k < K; k++) {
-        double *to = out.row(k0 + k) + a;
-        to[0] = total(sums[0][k]) + (i0 > 0 ? to[0] : 0.0);
-        if (a + 1 < features) to[1] = total(sums[1][k]) + (i0 > 0 ? to[1] : 0.0);
+        double *to = out.row(task[k]) + a;
+        to[0] += total(sums[0][k]);
+        if (a + 1 < features) to[1] += total(sums[1][k]);
       }
     }
   }
@@ -256,6 +296,7 @@ class Data {
   std::vector<double> mean_, spread_, scale_;
   mutable std::vector<double> curvature_, largest_;  // computed on first use; negative before
   double largest_offset_ = 0;
+  int rows_by_task_ = 0;
   std::vector<char> far_;
   bool centred_ = false;
 };

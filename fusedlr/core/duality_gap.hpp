@@ -22,6 +22,7 @@
 #include "logistic.hpp"
 #include "numbers.hpp"
 #include "penalty.hpp"
+#include "rows.hpp"
 #include "state.hpp"
 #include "tasks.hpp"
 #include "vectors.hpp"
@@ -373,9 +374,9 @@ class DualityGap {
   }
 
   double curvature_between(int k, int a, int b) const {
-    const Vec *x = as_vec(data_.column(a)), *y = as_vec(data_.column(b)), *w = as_vec(at_.now.second.row(k));
+    const Vec *x = as_vec(data_.column(a, k)), *y = as_vec(data_.column(b, k)), *w = as_vec(at_.now.second.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * y[i], w[i], sum);
+    for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i] * y[i], w[i], sum);
     return total(sum);
   }
 
@@ -391,7 +392,7 @@ class DualityGap {
       const Vec *change = as_vec(change_.row(k));
       const double growth = by_gram ? gram_.equations_growth(k) : 1.0;
       Vec *to = as_vec(moved_.row(k));
-      for (int i = 0; i < data_.vectors(); i++) to[i] = multiply_add(growth * weight[i], change[i], to[i]);
+      for (int i = 0; i < data_.vectors(k); i++) to[i] = multiply_add(growth * weight[i], change[i], to[i]);
     }
     reshape_projected();
     data_.gradient(moved_, projected_);
@@ -403,8 +404,8 @@ class DualityGap {
 
   void copy_residuals() {
     if (moved_.empty()) {
-      moved_.resize(tasks(), data_.width);
-      change_.resize(tasks(), data_.width);
+      moved_.resize(data_.ranges);
+      change_.resize(data_.ranges);
     }
     moved_.copy(at_.now.first);
   }
@@ -421,7 +422,7 @@ class DualityGap {
   double charged_ = 0;                   // in the last bound, for intercepts out of balance
   NormalEquations equations_;
   std::vector<double> steps_;  // of the features of the groups in each task
-  Table moved_, change_;       // projected residuals (the negative ones), and the change of the linear predictor
+  LabelTable moved_, change_;  // projected residuals (the negative ones), and the change of the linear predictor
   Table projected_;            // gradient at the projected residuals
 };
 

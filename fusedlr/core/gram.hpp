@@ -17,7 +17,7 @@
 #include "gram_matrices.hpp"
 #include "groups.hpp"
 #include "isa.hpp"
-#include "numbers.hpp"
+#include "rows.hpp"
 #include "state.hpp"
 #include "vectors.hpp"
 
@@ -45,7 +45,7 @@ class Gram {
     precise_ = precise;
     size_ = 0;
     factorised_ = false;
-    if (weights_.empty()) weights_.resize(data_.tasks(), data_.width);
+    if (weights_.empty()) weights_.resize(data_.ranges);
     weights_.copy(at_.now.second);
     std::fill(growth_.begin(), growth_.end(), 1.0);
   }
@@ -59,13 +59,13 @@ class Gram {
     for (int k = 0; k < data_.tasks(); k++) {
       const Vec *now = as_vec(at_.now.second.row(k)), *then = as_vec(weights_.row(k));
       Vec sum_now{}, sum_then{}, by{};
-      for (int i = 0; i < data_.vectors(); i++) {
+      for (int i = 0; i < data_.vectors(k); i++) {
         sum_now += now[i];
         sum_then += then[i];
       }
       const double task_sum = total(sum_now) + 1e-300;
       const double growth = growth_[k] = task_sum / (total(sum_then) + 1e-300);
-      for (int i = 0; i < data_.vectors(); i++) {
+      for (int i = 0; i < data_.vectors(k); i++) {
         const Vec difference = multiply_add(-then[i], broadcast(growth), now[i]);
         by += difference > 0.0 ? difference : -difference;
       }
@@ -123,7 +123,7 @@ class Gram {
     return equations_;
   }
 
-  const Table &weights() const { return weights_; }
+  const LabelTable &weights() const { return weights_; }
   // The growth at which the equations were factorised.
   double equations_growth(int k) const { return equations_growth_[k]; }
 
@@ -167,7 +167,7 @@ class Gram {
   std::vector<double> equations_growth_;  // likewise, when the equations were factorised
   bool precise_ = true;
   double damping_ = 0;
-  Table weights_;  // of the matrices
+  LabelTable weights_;  // of the matrices
   GramMatrices<double> doubles_;
   GramMatrices<float> singles_;
   std::vector<double> diagonal_;

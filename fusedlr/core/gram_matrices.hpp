@@ -11,6 +11,7 @@
 #include "isa.hpp"
 #include "numbers.hpp"
 #include "products.hpp"
+#include "rows.hpp"
 #include "state.hpp"
 #include "vectors.hpp"
 
@@ -19,7 +20,7 @@ namespace fusedlr::FUSEDLR_ISA {
 template <class Number>
 class GramMatrices {
  public:
-  GramMatrices(const Data &data, const WorkingSet &set, const Table &weights)
+  GramMatrices(const Data &data, const WorkingSet &set, const LabelTable &weights)
       : data_(data), set_(set), weights_(weights), units_(data.tasks(), 1.0) {}
 
   // Four matrices of 2,000 features take 128 MB in double precision; more tasks get smaller ones.
@@ -63,7 +64,7 @@ class GramMatrices {
   // Strip by strip: rank-STRIP updates of the upper triangle.
   void make(int m) {
     for (int k = 0; k < data_.tasks() && std::is_same<Number, float>::value; k++) {
-      const double heaviest = *std::max_element(weights_.row(k), weights_.row(k) + data_.rows);
+      const double heaviest = *std::max_element(weights_.row(k), weights_.row(k) + data_.length(k));
       units_[k] = heaviest > 0 ? heaviest : 1.0;
     }
     for (int from = 0; from < data_.rows; from += STRIP) {
@@ -80,27 +81,30 @@ class GramMatrices {
           for (int to = c; to < std::min(e, c + PAD); to++) row(k, e)[to] = row(k, to)[e];
   }
 
-  // Upper triangle only.
-  void add_strip(int k, int m, int from, int count) {
+  // The rows of a strip that are in the range of the task; upper triangle only.
+  void add_strip(int k, int m, int strip, int rows) {
+    const int first_row = data_.ranges.begin(k), from = std::max(strip, first_row);
+    const int count = std::min(strip + rows, first_row + data_.length(k)) - from;
+    if (count <= 0) return;
     const int vectors = (m + lanes - 1) / lanes;
     for (int i = 0; i < count; i++) {
-      const Number by = static_cast<Number>(weights_.row(k)[from + i] / units_[k]);
-      const Numbers *x = as_vec(plain_.row(i));
+      const Number by = static_cast<Number>(weights_.row(k)[from - first_row + i] / units_[k]);
+      const Numbers *x = as_vec(plain_.row(from - strip + i));
       Numbers *to = as_vec(weighted_.row(i));
       for (int v = 0; v < vectors; v++) to[v] = x[v] * by;
     }
     for (int c = 0; c < m; c += TILE_ROWS) {
       const int first = c / lanes;
       for_each_tile(vectors - first, [&](auto tiles, int v) {
-        add_tile<decltype(tiles)::value>(k, c, (first + v) * lanes, count, from > 0);
+        add_tile<decltype(tiles)::value>(k, c, (first + v) * lanes, from - strip, count, from > first_row);
       });
     }
   }
 
   template <int V>
-  void add_tile(int k, int c, int e, int count, bool add) {
+  void add_tile(int k, int c, int e, int from, int count, bool add) {
     Numbers sums[TILE_ROWS][V];
-    multiply_tile<V>(weighted_.get() + c, plain_.get() + e, stride_, count, sums);
+    multiply_tile<V>(weighted_.get() + c, plain_.row(from) + e, stride_, count, sums);
     for (int r = 0; r < TILE_ROWS; r++)
       for (int v = 0; v < V; v++) {
         Numbers &out = as_vec(row(k, c + r) + e)[v];
@@ -112,11 +116,11 @@ class GramMatrices {
 
   // Appends rows size..m to the matrix of one task.
   void extend(int k, int size, int m) {
-    for (int from = 0; from < data_.vectors(); from += LONG_STRIP / LANES) {
-      const int count = std::min(LONG_STRIP / LANES, data_.vectors() - from);
+    for (int from = 0; from < data_.vectors(k); from += LONG_STRIP / LANES) {
+      const int count = std::min(LONG_STRIP / LANES, data_.vectors(k) - from);
       const Vec *w = as_vec(weights_.row(k)) + from;
       for (int c = size; c < m; c++) {
-        const Vec *x = as_vec(data_.column(set_.members[c])) + from;
+        const Vec *x = as_vec(data_.column(set_.members[c], k)) + from;
         Vec *to = as_vec(columns_.row(c));
         for (int i = 0; i < count; i++) to[i] = w[i] * x[i];
       }
@@ -124,7 +128,7 @@ class GramMatrices {
       for (; c + 3 <= m; c += 3) add_rows<3>(k, c, from, count);
       for (; c < m; c++) add_rows<1>(k, c, from, count);
     }
-    for (int c = size; c < m && data_.vectors() > LONG_STRIP / LANES; c++)
+    for (int c = size; c < m && data_.vectors(k) > LONG_STRIP / LANES; c++)
       for (int e = 0; e < c; e++) row(k, e)[c] = row(k, c)[e];
   }
 
@@ -140,7 +144,7 @@ class GramMatrices {
   template <int R, int C>
   void add_products(int k, int c, int e, int from, int count) {
     const Vec *x[C], *w[R];
-    for (int j = 0; j < C; j++) x[j] = as_vec(data_.column(set_.members[e + j])) + from;
+    for (int j = 0; j < C; j++) x[j] = as_vec(data_.column(set_.members[e + j], k)) + from;
     for (int i = 0; i < R; i++) w[i] = as_vec(columns_.row(c + i));
     Vec sums[R][C];
     for (int j = 0; j < C; j++)
@@ -168,7 +172,7 @@ class GramMatrices {
 
   const Data &data_;
   const WorkingSet &set_;
-  const Table &weights_;
+  const LabelTable &weights_;
   std::vector<double> units_;
   int stride_ = 0;
   TableOf<Number> entries_;

@@ -20,6 +20,7 @@ template <class Number_>
 class GramModel {
  public:
   using Number = Number_;
+  using StateTable = TableOf<Number>;
   static constexpr bool has_gram = true;  // offers entries of the Hessian, for direct solves
 
   GramModel(const Data &data, const State &at, const WorkingSet &set, Gram &gram)

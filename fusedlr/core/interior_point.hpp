@@ -33,7 +33,7 @@ class InteriorPoint {
 
   // Whether its systems of equations take no more than a second or so.
   bool is_affordable() const {
-    const double work = static_cast<double>(data_.rows) * data_.features * unknowns();
+    const double work = static_cast<double>(data_.rows_by_task()) * data_.features * unknowns();
     return unknowns() <= MOST_UNKNOWNS && work <= MOST_WORK;
   }
 
@@ -181,13 +181,13 @@ class InteriorPoint {
   void add_curvature(int k) {
     const Vec *w = as_vec(at_.next.second.row(k));
     for (int a = 0; a < data_.features; a++) {
-      const Vec *x = as_vec(data_.column(a));
+      const Vec *x = as_vec(data_.column(a, k));
       Vec *to = as_vec(weighted_.get());
-      for (int i = 0; i < data_.vectors(); i++) to[i] = w[i] * x[i];
+      for (int i = 0; i < data_.vectors(k); i++) to[i] = w[i] * x[i];
       for (int b = 0; b <= a; b++) {
-        const Vec *y = as_vec(data_.column(b));
+        const Vec *y = as_vec(data_.column(b, k));
         Vec sum{};
-        for (int i = 0; i < data_.vectors(); i++) sum += to[i] * y[i];
+        for (int i = 0; i < data_.vectors(k); i++) sum += to[i] * y[i];
         system_.row(b * tasks() + k)[a * tasks() + k] += total(sum);
       }
     }

@@ -11,16 +11,16 @@
 #include <utility>
 
 #include "isa.hpp"
-#include "numbers.hpp"
+#include "rows.hpp"
 #include "vectors.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
-// Loss at a linear predictor with its first and second derivatives, all [task][row].
+// Loss at a linear predictor with its first and second derivatives, all [task][row of its range].
 struct Derivatives {
-  Table linear, first, second;
+  LabelTable linear, first, second;
   double loss = 0;
-  Derivatives(std::size_t tasks, std::size_t width) : linear(tasks, width), first(tasks, width), second(tasks, width) {}
+  explicit Derivatives(const Ranges &ranges) : linear(ranges), first(ranges), second(ranges) {}
   void swap(Derivatives &other) {
     linear.swap(other.linear);
     first.swap(other.first);
@@ -32,7 +32,7 @@ struct Derivatives {
 constexpr double MOST_CURVATURE = 0.25;  // of a label of weight 1: p (1 - p)
 
 // Puts the derivatives at the linear predictor of `at` there, and returns the loss.
-inline double logistic_loss(const Table &signs, const Table &weights, Derivatives &at) {
+inline double logistic_loss(const LabelTable &signs, const LabelTable &weights, Derivatives &at) {
   const Vec *linear = as_vec(at.linear.get()), *sign = as_vec(signs.get()), *weight = as_vec(weights.get());
   Vec *first = as_vec(at.first.get()), *second = as_vec(at.second.get());
   Vec sum{};
@@ -65,7 +65,7 @@ struct Chance {
 // For residuals -moved close to those of a linear predictor, -at.first: whether all are well within the domain of the
 // conjugate, and a bound on by how much the conjugates exceed their tangents. A move of half the curvature w p (1 - p)
 // leaves 7/16 of it at least, so the second derivative of the conjugate, 1 / curvature, grows to 16/7 at most.
-inline bool conjugate_rise(const Derivatives &at, const Table &moved, double &rise) {
+inline bool conjugate_rise(const Derivatives &at, const LabelTable &moved, double &rise) {
   Vec sum{};
   Bits outside{};
   for (std::size_t i = 0; i < moved.size() / LANES; i++) {

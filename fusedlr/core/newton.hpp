@@ -174,7 +174,7 @@ class ProximalNewton {
   // Whether a stale Hessian may be to blame for a small fall of the gap. Where only the ridge of separated data bounds
   // the coefficients it is so from the start; then refresh it at once, unless that costs more than an iteration.
   bool converges_slowly(int step, double fall) const {
-    if (nearly_unpenalized && !penalty_.has_unpenalized_features() && data_.rows <= data_.features)
+    if (nearly_unpenalized && !penalty_.has_unpenalized_features() && data_.rows_by_task() <= data_.features)
       return step > 0 && fall > 0.1;
     return step > 3 && fall > 0.3;
   }
@@ -227,7 +227,7 @@ class ProximalNewton {
   bool intercepts_are_far() const {
     for (int k = 0; k < tasks(); k++) {
       double slope = 0, curvature = 0;
-      for (int i = 0; i < data_.rows; i++) {
+      for (int i = 0; i < data_.length(k); i++) {
         slope += state.now.first.row(k)[i];
         curvature += state.now.second.row(k)[i];
       }
@@ -268,7 +268,7 @@ class ProximalNewton {
   void for_all_labels(const Member &member, const Act &act) const {
     for (int k = 0; k < tasks(); k++)
       if (member(k))
-        for (int i = 0; i < data_.rows; i++)
+        for (int i = 0; i < data_.length(k); i++)
           if (data_.weights.row(k)[i] > 0)
             act(data_.signs.row(k)[i], data_.weights.row(k)[i], state.now.linear.row(k)[i]);
   }
@@ -284,7 +284,7 @@ class ProximalNewton {
       double size = 1, miss = 0, longest = 0;
       for (int k = 0; k < tasks(); k++) {
         Vec first{}, second{};
-        for (int i = 0; i < data_.vectors(); i++) {
+        for (int i = 0; i < data_.vectors(k); i++) {
           first += as_vec(state.now.first.row(k))[i];
           second += as_vec(state.now.second.row(k))[i];
         }
@@ -313,7 +313,7 @@ class ProximalNewton {
   bool move_intercepts(const double *to) {
     for (int k = 0; k < tasks(); k++) {
       const Vec by = broadcast(to[k] - state.params[k]);
-      for (int i = 0; i < data_.vectors(); i++)
+      for (int i = 0; i < data_.vectors(k); i++)
         as_vec(state.next.linear.row(k))[i] = as_vec(state.now.linear.row(k))[i] + by;
     }
     const double before = penalty_.value(0, state.params.row(0)), after = penalty_.value(0, to);
@@ -350,15 +350,16 @@ class ProximalNewton {
   // Largest working set for which Gram matrices pay. Sweeps by rows cost as much as sweeps by Gram matrices of three
   // features a row, but those must be formed first, and leave the cache sooner. Measured: docs/speed.md.
   int largest_gram() const {
-    if (nearly_unpenalized) return std::max(2 * data_.rows, SMALL_GRAM);
+    if (nearly_unpenalized) return std::max(2 * data_.rows_by_task(), SMALL_GRAM);
     const int cached = static_cast<int>(std::sqrt(CACHED / tasks()));
-    return std::max(data_.rows + data_.rows / 4, std::min(3 * data_.rows, cached));
+    const int rows = data_.rows_by_task();
+    return std::max(rows + rows / 4, std::min(3 * rows, cached));
   }
 
   // Drift of the weights up to which Gram matrices are reused. New ones cost n / 2 products for each entry; more
   // iterations with old ones cost more where blocks are fused. Measured: docs/speed.md.
   double drift_limit() const {
-    return penalty_.is_fused() || nearly_unpenalized ? std::min(0.08, 0.03 + data_.rows / 8000.0) : 0.1;
+    return penalty_.is_fused() || nearly_unpenalized ? std::min(0.08, 0.03 + data_.rows_by_task() / 8000.0) : 0.1;
   }
 
   // Whether Gram matrices approximate the present Hessian.

@@ -37,6 +37,8 @@ class TableOf {
     room_ = size_;
     data_ = static_cast<Number *>(::operator new((size_ + PAD) * sizeof(Number), std::align_val_t(64)));
   }
+  // The shape of another one, all zero.
+  void match(const TableOf &other) { resize(other.width_ ? other.size_ / other.width_ : 0, other.width_); }
   void swap(TableOf &other) {
     std::swap(data_, other.data_);
     std::swap(width_, other.width_);

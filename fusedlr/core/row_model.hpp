@@ -7,7 +7,7 @@
 
 #include "data.hpp"
 #include "isa.hpp"
-#include "numbers.hpp"
+#include "rows.hpp"
 #include "state.hpp"
 #include "vectors.hpp"
 
@@ -15,6 +15,7 @@ namespace fusedlr::FUSEDLR_ISA {
 
 class RowModel {
  public:
+  using StateTable = LabelTable;
   using Number = double;
   static constexpr bool has_gram = false;
   double entry(int, int, int) const { return 0; }
@@ -28,14 +29,14 @@ class RowModel {
     std::size_t next = 0;
     for (int c = 0; c < set_.size(); c++)
       for (int k = 0; k < data_.tasks(); k++) {
-        const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k));
+        const Vec *x = as_vec(data_.column(set_.members[c], k)), *w = as_vec(at_.now.second.row(k));
         Vec sum{};
-        for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * x[i], w[i], sum);
+        for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i] * x[i], w[i], sum);
         diagonal_[next++] = total(sum) + damping;
       }
   }
 
-  Table &state() { return at_.change; }
+  LabelTable &state() { return at_.change; }
 
   void reset_state() { at_.change.clear(); }
 
@@ -43,13 +44,13 @@ class RowModel {
     for (int k = 0; k < t; k++) out[k] = slope(k, c);
   }
 
-  void add_step(int c, const double *step, Table &state) const { data_.add_feature(set_.members[c], step, state); }
+  void add_step(int c, const double *step, LabelTable &state) const { data_.add_feature(set_.members[c], step, state); }
 
-  void add_four_steps(int, const int *, const double *, Table &) const {}
+  void add_four_steps(int, const int *, const double *, LabelTable &) const {}
 
   // The loss of the model, up to a constant, is a sum over rows.
-  void add_loss(int, int, const double *, const Table &, double &) const {}
-  double loss(const Table &change) const {
+  void add_loss(int, int, const double *, const LabelTable &, double &) const {}
+  double loss(const LabelTable &change) const {
     const Vec *by = as_vec(change.get()), *first = as_vec(at_.now.first.get()), *second = as_vec(at_.now.second.get());
     Vec value{};
     for (std::size_t i = 0; i < change.size() / LANES; i++) 
@@ -57,20 +58,20 @@ class RowModel {
     return total(value);
   }
 
-  double hessian_product(int k, int c, const Table &change) const {
-    const Vec *x = as_vec(data_.column(set_.members[c])), *w = as_vec(at_.now.second.row(k)),
+  double hessian_product(int k, int c, const LabelTable &change) const {
+    const Vec *x = as_vec(data_.column(set_.members[c], k)), *w = as_vec(at_.now.second.row(k)),
               *z = as_vec(change.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i] * w[i], z[i], sum);
+    for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i] * w[i], z[i], sum);
     return total(sum);
   }
 
  private:
   double slope(int k, int c) const {
-    const Vec *x = as_vec(data_.column(set_.members[c])), *r = as_vec(at_.now.first.row(k)),
+    const Vec *x = as_vec(data_.column(set_.members[c], k)), *r = as_vec(at_.now.first.row(k)),
               *w = as_vec(at_.now.second.row(k)), *z = as_vec(at_.change.row(k));
     Vec sum{};
-    for (int i = 0; i < data_.vectors(); i++) sum = multiply_add(x[i], multiply_add(w[i], z[i], r[i]), sum);
+    for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i], multiply_add(w[i], z[i], r[i]), sum);
     return total(sum);
   }
 

@@ -77,7 +77,7 @@ class SeparationRidge {
       bool yes = false, no = false;
       for (int k = 0; k < tasks(); k++)
         if (penalty_.component(0, k) == c)
-          for (int i = 0; i < data_.rows; i++)
+          for (int i = 0; i < data_.length(k); i++)
             if (data_.weights.row(k)[i] > 0) (data_.signs.row(k)[i] > 0 ? yes : no) = true;
       if (yes != no) return true;
     }
@@ -113,7 +113,7 @@ class SeparationRidge {
     const Groups &groups = newton_.duality_gap().label_unpenalized_rows();
     long long labels = 0;
     for (int k = 0; k < tasks(); k++)
-      for (int i = 0; i < data_.rows; i++) labels += data_.weights.row(k)[i] > 0;
+      for (int i = 0; i < data_.length(k); i++) labels += data_.weights.row(k)[i] > 0;
     return labels > groups.count;
   }
 

@@ -17,7 +17,7 @@
 #include "data.hpp"
 #include "groups.hpp"
 #include "isa.hpp"
-#include "numbers.hpp"
+#include "rows.hpp"
 #include "stop_check.hpp"
 #include "updatable_qr.hpp"
 
@@ -28,10 +28,11 @@ class SeparationTest {
   enum Verdict { UNDECIDED, OVERLAP, SEPARATED };
 
   SeparationTest(const Data &data, StopCheck &stop_check)
-      : data_(data), stop_check_(stop_check), slopes_(data.tasks(), data.width) {}
+      : data_(data), stop_check_(stop_check) {}
 
   Verdict test(const Groups &groups, const Settings &settings) {
     const std::vector<int> component = connected_tasks(groups);
+    slopes_.resize(data_.ranges);
     for (int k = 0; k < data_.tasks(); k++) {
       if (component[k] != k) continue;
       const Verdict verdict = test_component(groups, component, k, settings);
@@ -43,7 +44,7 @@ class SeparationTest {
  private:
   static constexpr double ZERO = 1e-10;  // cosines and sums of unit vectors below this count as zero
   struct Label {
-    int task, row;
+    int task, row;  // within the range of the task
     double inverse;  // of the norm of its row of A, with its sign
   };
 
@@ -79,15 +80,15 @@ class SeparationTest {
         const int g = groups.of(i)[k];
         if (g >= 0 && component[k] == which && place_[g] < 0) place_[g] = unknowns_++;
       }
-    std::vector<double> square(data_.rows);
+    std::vector<double> square;
     for (int k = 0; k < groups.tasks; k++) {
       if (component[k] != which) continue;
-      std::fill(square.begin(), square.end(), 0.0);
+      square.assign(data_.length(k), 0.0);
       for (std::size_t i = 0; i < groups.size(); i++)
         if (groups.of(i)[k] >= 0)
-          for (int r = 0; r < data_.rows; r++)
-            square[r] += data_.column(groups.features[i])[r] * data_.column(groups.features[i])[r];
-      for (int r = 0; r < data_.rows; r++)
+          for (int r = 0; r < data_.length(k); r++)
+            square[r] += data_.column(groups.features[i], k)[r] * data_.column(groups.features[i], k)[r];
+      for (int r = 0; r < data_.length(k); r++)
         if (data_.weights.row(k)[r] > 0 && square[r] > 0)
           labels_.push_back({k, r, data_.signs.row(k)[r] / std::sqrt(square[r])});
     }
@@ -98,7 +99,7 @@ class SeparationTest {
     const Label &label = labels_[j];
     for (std::size_t i = 0; i < groups.size(); i++) {
       const int g = groups.of(i)[label.task];
-      if (g >= 0) to[place_[g]] += label.inverse * data_.column(groups.features[i])[label.row];
+      if (g >= 0) to[place_[g]] += label.inverse * data_.column(groups.features[i], label.task)[label.row];
     }
   }
 
@@ -164,7 +165,7 @@ class SeparationTest {
 
   const Data &data_;
   StopCheck &stop_check_;
-  Table slopes_;
+  LabelTable slopes_;
   int unknowns_ = 0;
   std::vector<int> place_, passive_;
   std::vector<Label> labels_;

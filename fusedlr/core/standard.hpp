@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>

@@ -7,6 +7,7 @@
 #include "isa.hpp"
 #include "logistic.hpp"
 #include "numbers.hpp"
+#include "rows.hpp"
 
 namespace fusedlr::FUSEDLR_ISA {
 
@@ -21,14 +22,14 @@ struct State {
   Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
   Table gradient;         // of the loss at params, [task][feature]
   Derivatives now, next;  // now always belongs to params
-  Table change;           // of the linear predictor, from params to trial
+  LabelTable change;           // of the linear predictor, from params to trial
   explicit State(const Data &data)
       : params(data.features, data.tasks()),
         trial(data.features, data.tasks()),
         gradient(data.tasks(), padded(data.features)),
-        now(data.tasks(), data.width),
-        next(data.tasks(), data.width),
-        change(data.tasks(), data.width),
+        now(data.ranges),
+        next(data.ranges),
+        change(data.ranges),
         tasks_(data.tasks()) {}
 
   bool is_active(int a) const { return is_nonzero(params.row(a), tasks_); }

@@ -166,17 +166,21 @@ def test_scales_are_weighted_standard_deviations_of_rows_that_count():
 
 
 def arrays(n=4, d=3, t=2):
-    signs = np.ones((n, t))
-    return [np.ones((n, d)), signs, signs.copy(), np.zeros((n, t)), np.array([[0, 1]], dtype=np.intc), np.ones(1), True]
+    return [np.ones((n, d)), n * np.arange(t + 1), np.tile(np.arange(n, dtype=np.intc), t), np.ones(n * t, np.int8),
+            np.ones(n * t), np.zeros(n * t), np.array([[0, 1]], dtype=np.intc), np.ones(1), True]
 
 
 @pytest.mark.parametrize("position, value, words", [
-    (1, np.ones((3, 2)), "signs.*shape"), (1, np.zeros((4, 2)), "signs must be 1 or -1"),
-    (2, np.ones((4, 1)), "weights.*shape"), (2, -np.ones((4, 2)), "weights must not be below 0"),
-    (3, np.zeros((1, 2)), "offset.*shape"), (3, np.full((4, 2), np.nan), "offset must be finite"),
-    (0, np.full((4, 3), np.inf), "X must be finite"), (4, np.array([[0, 2]], dtype=np.intc), "tasks below 2, found 2"),
-    (4, np.array([[-1, 1]], dtype=np.intc), "edges must not be below 0"), (5, np.ones(2), "edge weights.*shape"),
-    (4, np.zeros((0, 2), dtype=np.intc), "edge weights.*shape")])
+    (3, np.ones(7, np.int8), "sign.*shape"), (3, np.zeros(8, np.int8), "signs must be 1 or -1"),
+    (4, np.ones(4), "weight.*shape"), (4, -np.ones(8), "weight must not be below 0"),
+    (5, np.zeros(2), "offset.*shape"), (5, np.full(8, np.nan), "offset must be finite"),
+    (1, np.array([0, 4, 9]), "start must rise from 0 to 8"), (1, np.array([0, 9, 8]), "start must rise"),
+    (1, np.array([1, 4, 8]), "start must rise"), (1, np.array([0, 3, 8]), "must rise within every task"),
+    (2, np.arange(8, dtype=np.intc), "from 0 to 3, found 0 to 7"), (2, np.arange(-1, 7, dtype=np.intc), "found -1"),
+    (2, np.zeros(8, np.intc), "must rise within every task"), (0, np.ones((4, 0)), "X must not be empty"),
+    (0, np.full((4, 3), np.inf), "X must be finite"), (6, np.array([[0, 2]], dtype=np.intc), "tasks below 2, found 2"),
+    (6, np.array([[-1, 1]], dtype=np.intc), "edges must not be below 0"), (7, np.ones(2), "edge weights.*shape"),
+    (6, np.zeros((0, 2), dtype=np.intc), "edge weights.*shape")])
 def test_arrays_of_other_shapes_or_values_are_refused(position, value, words):
     given = arrays()
     given[position] = value
