@@ -72,12 +72,15 @@ void means_and_scales(int rows, int features, const double *X, const double *wei
   };
   std::fill(means, means + features, 0.0);
   std::fill(scales, scales + features, 0.0);
-  std::vector<double> first(features), largest(features, 0.0), inverse(features);
+  std::vector<double> some(features), largest(features, 0.0), inverse(features);
+  for (int i = rows - 1, found = 0; i >= 0 && !found; i--) {
+    found = weights[i] > 0;
+    if (found) std::copy_n(X + static_cast<std::size_t>(i) * features, features, some.data());
+  }
   for_all([&](int a, double w, double x) { means[a] += w * x; });
-  for_all([&](int a, double, double x) { first[a] = x; });
-  for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - first[a])); });
+  for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - some[a])); });
   for (int a = 0; a < features; a++) {  // squares of numbers of any size, and of a constant exactly 0
-    if (largest[a] == 0) means[a] = first[a];
+    if (largest[a] == 0) means[a] = some[a];
     inverse[a] = largest[a] > 0 ? 1 / largest[a] : 0.0;
   }
   for_all(

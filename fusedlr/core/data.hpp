@@ -127,7 +127,6 @@ class Data {
         weights(ranges),
         offset(ranges),
         tasks_(problem.tasks),
-        X_(features, width),
         mean_(features, 0.0),
         spread_(features, 1.0),
         scale_(features, 1.0),
@@ -207,6 +206,9 @@ class Data {
 
   void copy_columns(const Problem &problem, const std::vector<int> &place) {
     const int d = features - 1;
+    X_.reshape(features, width);
+    for (int a = 0; a < features; a++) std::fill(X_.row(a) + rows, X_.row(a) + width, 0.0);
+    std::fill(X_.row(features), X_.row(features) + PAD, 0.0);
     std::vector<int> order(rows);  // which row is at each position: X is read by rows out of order, not written so
     for (int i = 0; i < rows; i++) order[place[i]] = i;
     std::fill(X_.row(0), X_.row(0) + rows, 1.0);
