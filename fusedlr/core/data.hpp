@@ -213,10 +213,14 @@ class Data {
     for (int i = 0; i < rows; i++) order[place[i]] = i;
     std::fill(X_.row(0), X_.row(0) + rows, 1.0);
     const int strip = 64;  // columns at a time, so that both sides of the transposition stay in cache
-    for (int from = 0; from < d; from += strip)
-      for (int i = 0; i < rows; i++)
-        for (int a = from; a < std::min(d, from + strip); a++)
-          X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(order[i]) * d + a];
+    for (int from = 0; from < d; from += strip) {
+      const int end = std::min(d, from + strip);
+      for (int i = 0; i < rows; i++) {
+        const double *ahead = problem.X + static_cast<std::size_t>(order[std::min(i + 16, rows - 1)]) * d;
+        for (int a = from; a < end; a += 8) __builtin_prefetch(ahead + a);  // in cache lines
+        for (int a = from; a < end; a++) X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(order[i]) * d + a];
+      }
+    }
   }
 
   // Splits the tasks of a segment into strips of 4, 2 or 1: calls act with the width, as a constant, and the tasks.
