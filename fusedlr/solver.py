@@ -69,7 +69,7 @@ class Tables:
         """What to keep of an ndarray (g, 1 + d, t)."""
         g, rows, tasks = params.shape
         flat = params.reshape(g, rows * tasks)
-        point, place = np.nonzero(flat)
+        point, place = np.nonzero((flat != 0) | np.signbit(flat))  # -0.0 comes back as it was
         start = np.append(0, np.cumsum(np.bincount(point, minlength=g)))
         return cls(start, place.astype(np.int32), flat[point, place], rows, tasks)
 
