@@ -228,6 +228,7 @@ TAKES_HERE = {
     **{(f"{name}.refit", "rows"): {"None", "a series of other rows", "a short series"}
        for name in ("FusedLogitResults", "CVResults")},
     **{(f"StabilityResults.{name}", "what"): OPTIONAL for name in ("average", "threshold", "stable")},
+    ("FusedLogit.from_formula", "yes"): {"None", "true", "empty dict", "list of None"},  # left open in both tasks
     **{(f"FusedLogit.from_formula{of}", "formula"): set() for of in ("", " of levels", " of times")},
     **{(f"outcomes.{name}", "entry"): OPTIONAL for name in ("survival_scores", "out_of_fold_scores", "curve_scores")},
     **{(f"outcomes.{name}", "offset"): {"None", "minus one", "minus half"} for name in ("survival_scores",
