@@ -17,6 +17,9 @@ from ..problem import Labels
 __all__ = ["column", "new_offset", "read_factors", "read_groups", "read_offset", "read_params", "read_penalty",
            "refuse_empty", "row_weights", "weighted"]
 
+# Beyond these numbers sums of products of floats say nothing any more.
+SMALLEST, LARGEST, LARGEST_RATIO, LARGEST_OFFSET = 1e-100, 1e100, 1e12, 1e8
+
 
 def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks: list) -> Labels:
     """Labels with a user's weights, of n rows or of rows and tasks, multiplied in; a weight 0 leaves a label out."""
@@ -25,6 +28,10 @@ def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks
     array = _by_label("weights", weights, (n, len(tasks)), index, tasks)
     if (array < 0).any():
         raise ValueError(f"weights must not be negative, found {array.min():g}")
+    least, most = _within("weights", array)
+    if most > LARGEST_RATIO * least:
+        raise ValueError(f"weights must not differ by more than a factor of {LARGEST_RATIO:g} where not 0, found "
+                         f"{least:g} and {most:g}; beside the largest the smallest would count for nothing")
     given = array[labels.row, labels.task if array.shape[1] > 1 else 0]
     return replace(labels, weight=labels.weight * given).some(given > 0)
 
@@ -70,7 +77,7 @@ def read_groups(groups: Any, n: int, index: pd.Index | None) -> tuple[np.ndarray
 
 def read_offset(offset: Any, n: int, index: pd.Index | None, tasks: list) -> np.ndarray | None:
     """Offsets of every row, or of every row and task, shape (n, 1) or (n, t); None where there are none."""
-    return None if offset is None else _by_label("offset", offset, (n, len(tasks)), index, tasks)
+    return None if offset is None else _small("offset", _by_label("offset", offset, (n, len(tasks)), index, tasks))
 
 
 def new_offset(offset: Any, exog: Any, n: int, index: pd.Index | None, tasks: list,
@@ -94,7 +101,7 @@ def new_offset(offset: Any, exog: Any, n: int, index: pd.Index | None, tasks: li
     if isinstance(offset, str):
         offset = column("offset", offset, exog, "exog")
     if isinstance(offset, Real) and not isinstance(offset, bool):
-        return np.full((n, 1), checks.finite("offset", checks.array("offset", [offset]))[0])
+        return np.full((n, 1), _small("offset", checks.finite("offset", checks.array("offset", [offset])))[0])
     return read_offset(offset, n, index, tasks)
 
 
@@ -144,14 +151,17 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
     if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.isMaskedArray(value):
         value = value.item()
     if not hasattr(value, "__len__"):
-        return checks.number(argument, value)
+        number = checks.number(argument, value)
+        _within(argument, np.array([number]))
+        return number
     array = checks.array(argument, value)
     if array.shape != (len(names),):
         raise ValueError(f"{argument} must be a number or {len(names)} numbers (const first), "
                          f"found shape {array.shape}")
     if array[0] != 0 and not intercept:
         raise ValueError(_on_the_intercept(argument, array[0]))
-    return _not_negative(argument, array)
+    _within(argument, _not_negative(argument, array))
+    return array
 
 
 def read_params(params: Any, features: list, tasks: list) -> np.ndarray:
@@ -200,6 +210,25 @@ def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, 
     if array.shape not in (shape[:1], shape):
         raise ValueError(f"{argument} must have shape {shape[:1]} or {shape}, found {array.shape}")
     return array[:, None] if array.ndim == 1 else array
+
+
+def _within(argument: str, array: np.ndarray) -> tuple[float, float]:
+    """The least and the largest number that is not 0, both 1 where there is none; refused where floats lose them."""
+    used = array[array > 0]
+    least, most = (float(used.min()), float(used.max())) if used.size else (1.0, 1.0)
+    if not SMALLEST <= least <= most <= LARGEST:
+        raise ValueError(f"{argument} must lie between {SMALLEST:g} and {LARGEST:g} where not 0, found "
+                         f"{least if least < SMALLEST else most:g}")
+    return least, most
+
+
+def _small(argument: str, array: np.ndarray) -> np.ndarray:
+    """Numbers that an intercept can still be told from."""
+    worst = np.abs(array).max(initial=0.0)
+    if worst > LARGEST_OFFSET:
+        raise ValueError(f"{argument} must lie between -{LARGEST_OFFSET:g} and {LARGEST_OFFSET:g}, found {worst:g}: "
+                         "beside it no coefficient can be seen")
+    return array
 
 
 def _not_negative(argument: str, array: np.ndarray) -> np.ndarray:

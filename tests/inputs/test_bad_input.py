@@ -76,6 +76,9 @@ BAD_OPTIONS = {
     "tasks: graph of other names": ({"tasks": TaskGraph.chain(2, ["a", "b"])}, ValueError, "tasks.*'a'.*'low'"),
     "tasks: ring of two": ({"tasks": "ring"}, ValueError, "tasks='ring'.*3 tasks.*chain"),
     "weights: negative": ({"weights": np.linspace(-1, 1, 30)}, ValueError, "weights.*not be negative.*-1"),
+    "weights: vanishing": ({"weights": np.full(30, 1e-170)}, ValueError, "weights.*between 1e-100 and 1e.100.*1e-170"),
+    "weights: one is all": ({"weights": np.append(1e15, np.ones(29))}, ValueError, "weights.*factor of 1e.12.*1e.15"),
+    "offset: too far": ({"offset": np.full(30, 1e14)}, ValueError, "offset.*between -1e.08 and 1e.08, found 1e.14"),
     "weights: all zero": ({"weights": np.zeros(30)}, ValueError, "weights.*all zero"),
     "weights: a task all zero": ({"weights": np.tile([0.0, 1.0], (30, 1))}, ValueError, "weights.*'low'.*drop"),
     "weights: text": ({"weights": WORDS}, TypeError, "weights.*numbers"),
@@ -93,6 +96,8 @@ BAD_OPTIONS = {
 }
 
 BAD_FIT = {
+    "l1: vanishing": ({"l1": 1e-170}, ValueError, "l1 must lie between 1e-100 and 1e.100 where not 0, found 1e-170"),
+    "l2: by feature, huge": ({"l2": [0, 1, 1, 1e170]}, ValueError, "l2 must lie between 1e-100 and 1e.100.*1e.170"),
     "l1 negative": ({"l1": -1.0}, ValueError, "l1.*not negative.*-1"),
     "l2 nan": ({"l2": np.nan}, ValueError, "l2.*finite.*nan"),
     "fusion infinite": ({"fusion": np.inf}, ValueError, "fusion.*finite.*inf"),
