@@ -135,7 +135,7 @@ class Model:
 
     @property
     def nobs(self) -> int:
-        """Rows with at least one observed label; groups of them in a model of times whose rows follow each other."""
+        """Rows with at least one observed label; groups of such rows in a survival model with groups."""
         return self.n_groups if self.outcome.by_group else self.n_rows
 
     @property
@@ -145,7 +145,7 @@ class Model:
 
     @property
     def n_groups(self) -> int:
-        """Groups of rows that belong together and have an observed label; rows where no groups were given."""
+        """Groups (clusters) with an observed label; rows where no groups were given."""
         return int((self.with_data().groups.counted).sum())
 
     @property
@@ -178,18 +178,18 @@ class Model:
         return self.outcome.loglike(problem.labels, problem.linear(self.spec.params(params)))
 
     def score(self, params: Any) -> pd.DataFrame:
-        """First derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t)."""
+        """Score, the gradient of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t)."""
         return self.spec.frame(-gradient(self.with_data(), self.spec.params(params)))
 
     def hessian(self, params: Any) -> np.ndarray:
-        """Second derivative of the tasks' log-likelihood at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
+        """Hessian of the tasks' log-likelihood at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
 
-        A matrix for each task: between tasks, which share no coefficient, it is zero.
+        Block-diagonal, one block for each task: tasks share no coefficient.
         """
         return -self.information(params)
 
     def information(self, params: Any) -> np.ndarray:
-        """Fisher's information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d)."""
+        """Fisher information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d)."""
         return information(self.with_data(), self.spec.params(params))
 
     def penalty_by_row(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
@@ -197,7 +197,7 @@ class Model:
         return self.problem.penalty(*self.spec.penalties(l1, l2, fusion, self.fuse_intercepts))
 
     def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
-        """Rows that the model was not built from, as it sees its own."""
+        """Held-out rows, laid out as the model's own."""
         return self.spec.held_out(endog, exog, weights, offset, task)
 
     def __repr__(self) -> str:

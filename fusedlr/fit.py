@@ -35,7 +35,7 @@ class Result:
     """Methods that all results share; each is a dataclass with a summary of its own."""
 
     kind: ClassVar[str]
-    #: What is computed from the data when first asked for, and must be kept where the data are not.
+    #: Cached properties computed from the data, to be kept when the data are removed.
     computed: ClassVar[Mapping[str, Plain | Nested]] = {}
     model: Model
 
@@ -44,10 +44,9 @@ class Result:
         raise NotImplementedError
 
     def remove_data(self) -> None:
-        """Let go of the data, and keep coefficients and everything the summary shows.
+        """Drop the data; keep the coefficients and everything the summary shows.
 
-        The result of a large design is large only by its model's data. Afterwards
-        ``predict`` needs ``exog``, and what needs the rows (``refit``, ``bootstrap``,
+        Afterwards ``predict`` needs ``exog``, and what needs the rows (``refit``, ``bootstrap``,
         residuals) is no longer possible.
         """
         for name in self.computed:
@@ -110,7 +109,7 @@ class Facts:
     rows, unlabelled, groups : int
         Rows with an observed label, rows without any, and groups of the former.
     units : float
-        Sampling units, each as often as it counts; the n of BIC.
+        Weighted number of sampling units; the n of BIC.
     labels, yes : ndarray, shape (t,)
         Observed labels of each task, and those that are yes, weights counted.
     llf_per_task, llnull_per_task : ndarray, shape (t,)
@@ -178,11 +177,11 @@ class Fit(Result):
 
     @cached_property
     def pattern(self) -> np.ndarray:
-        """Zeros and ties: the number of the group in each place of params, -1 for a zero, ndarray (1 + d, t)."""
+        """Support and ties: the number of the tied group of each entry of params, -1 for a zero, ndarray (1 + d, t)."""
         return pattern_of(self._params, self.model.tasks)
 
     def effects(self, found_in: BootstrapResults | StabilityResults | None = None) -> pd.DataFrame:
-        """One row for each stretch of tasks over which a feature keeps its coefficient, of tasks in chains.
+        """Piecewise-constant effects along chains: one row for each run of tasks that share a coefficient.
 
         Parameters
         ----------
@@ -192,11 +191,10 @@ class Fit(Result):
         Returns
         -------
         DataFrame
-            Indexed by feature. ``first`` and ``last`` task of the stretch (of times to event: the
-            times where it begins and ends, ``start`` and ``end``), ``coef``, and ``constant``:
-            whether the feature has one stretch only. ``found``: the share of resamples in which
-            the coefficient changes where this stretch begins; of a feature's first stretch, the
-            share in which it is constant throughout.
+            Indexed by feature. ``first`` and ``last`` task of the run (in a survival model the
+            times ``start`` and ``end``), ``coef``, and ``constant``: whether the feature has a
+            single run. ``found``: the share of resamples with a change point where this run
+            begins; for a feature's first run, the share in which it is constant throughout.
         """
         if not self.model.tasks.is_line:
             raise ValueError("effects are stretches of a chain, found another graph of tasks; see fused_groups")
@@ -213,12 +211,12 @@ class Fit(Result):
 
     @property
     def nobs(self) -> int:
-        """Rows with at least one observed label; of times to an event, groups of such rows where there are groups."""
+        """Rows with at least one observed label; groups of such rows in a survival model with groups."""
         return self.facts.nobs
 
     @property
     def n_groups(self) -> int:
-        """Groups of rows that belong together and have an observed label; rows where no groups were given."""
+        """Groups (clusters) with an observed label; rows where no groups were given."""
         return self.facts.groups
 
     @property
@@ -258,12 +256,12 @@ class Fit(Result):
 
     @property
     def prsquared(self) -> float:
-        """Share of the null deviance explained, McFadden's pseudo R-squared; NaN where the null model is perfect."""
+        """McFadden's pseudo R-squared, the share of the null deviance explained; NaN where that is zero."""
         return 1 - self.llf / self.llnull if self.llnull else float("nan")
 
     @property
     def df(self) -> int:
-        """Distinct values fitted: groups of non-zero coefficients plus groups of intercepts."""
+        """Degrees of freedom: distinct non-zero coefficients plus distinct intercepts."""
         return int(self.pattern.max()) + 1
 
     @property
@@ -278,7 +276,7 @@ class Fit(Result):
 
     @property
     def df_effective(self) -> float:
-        """Effective number of values fitted."""
+        """Effective degrees of freedom."""
         return float(self.df)
 
     @property
@@ -288,15 +286,15 @@ class Fit(Result):
 
     @property
     def bic(self) -> float:
-        """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of rows, or of groups: both are dependent."""
+        """Schwarz's criterion, -2 llf + log(n) df_effective, n the number of sampling units: rows, or groups."""
         return -2 * self.llf + float(np.log(self.facts.units)) * self.df_effective
 
     @property
     def ebic(self) -> float:
         """Extended BIC, ``bic`` + 2 log(d choose k) for k of d features selected (Chen and Chen 2008, at gamma = 1).
 
-        Where there are many features BIC keeps false ones: it takes every number of features as
-        equally likely beforehand, where there are so many more ways to choose some than few.
+        With many features BIC keeps false ones: its uniform prior over models favours large
+        models, of which there are more. That of EBIC is uniform over the number of features.
         """
         features = len(self.pattern) - 1
         return float(self.bic + 2 * log_choose(features, np.sum((self.pattern[1:] >= 0).any(axis=1))))
@@ -317,11 +315,11 @@ class Fit(Result):
             Probability of yes, linear predictor, or the more probable of the user's own
             two labels. Of an ordered outcome also "levels" (probability of each level),
             "level" (the most probable one) and "rank" (expected level where levels are
-            numbers, else expected position from 1); of time to event "hazard", "survival",
-            "incidence" (both at the ends of the intervals) and "median" (when survival falls to
-            a half, the hazard taken as constant within an interval; NaN where it does not).
+            numbers, else expected position from 1); of a survival model "hazard", "survival",
+            "incidence" (both at the ends of the intervals) and "median" survival time (the hazard
+            constant within an interval; NaN where survival stays above a half).
         offset : float or array_like, shape (n,) or (n, t), or the name of a column of exog, optional
-            Of new rows. A model with an offset asks for it; 0 is an answer.
+            Of new rows. Required where the model has an offset; 0 is allowed.
         task : name of a task, array_like of names, shape (n,), or name of a column of exog, optional
             The task to predict, of all rows or of each row.
         cause : name of a cause, optional
@@ -359,12 +357,12 @@ class Fit(Result):
 
     def score(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None,
               groups: Any = None) -> pd.DataFrame:
-        """How good the probabilities are in other rows, by task: log-loss, Brier score, AUC and calibration.
+        """Scores on held-out rows, by task: log-loss, Brier score, AUC and calibration.
 
         Parameters
         ----------
         endog, exog, weights, offset, task, groups : as for ``FusedLogit`` and ``from_long``
-            Rows that the fit did not see. Standard errors go by groups where these are given.
+            Held-out rows. Standard errors are cluster-robust where groups are given.
 
         Returns
         -------
@@ -400,7 +398,7 @@ class Fit(Result):
 
     @property
     def resid_deviance(self) -> pd.DataFrame | pd.Series:
-        """Signed root of what each label adds to the deviance, weights not counted."""
+        """Signed root of each label's contribution to the deviance, weights not counted."""
         return self._residuals(lambda margin: np.sqrt(2 * pointwise_loss(margin)))
 
     def _residuals(self, size) -> pd.DataFrame | pd.Series:
@@ -457,7 +455,7 @@ def _changes(fit: Fit, found_in: Any) -> Iterator[np.ndarray | None] | np.ndarra
 
 
 def _stretches(values, changes, tasks):
-    """First and last task, value and constancy of each stretch of equal values, and how often resamples agree."""
+    """First and last task, value and constancy of each run of equal values, and how often resamples agree."""
     joined = np.isin(np.arange(len(values) - 1), tasks.edges[:, 0])
     starts = np.append(0, np.flatnonzero((np.diff(values) != 0) | ~joined) + 1)
     for first, last in zip(starts, np.append(starts[1:], len(values)) - 1):

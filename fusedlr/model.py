@@ -30,7 +30,7 @@ Missing = Literal["none", "drop", "raise"]
 
 @registered("model")
 class FusedLogit(Model):
-    """Logistic regression of several tasks at once, whose neighbours are pulled together.
+    """Multi-task logistic regression with elastic-net and fused-lasso penalties.
 
     Minimises, over intercepts and coefficients of all tasks, the negative
     log-likelihood plus ``l1`` times the absolute coefficients, ``l2 / 2`` times
@@ -58,23 +58,22 @@ class FusedLogit(Model):
         Multiplies ``l1`` and ``l2`` of a feature; 0 leaves it unpenalized. Features
         that a Series leaves out have the factor 1. ``fusion`` is not touched.
     fusion_factors : array_like, shape (d,), or Series by feature name, optional
-        Multiplies ``fusion`` of a feature: 0 leaves its effect free to differ between tasks, a
-        large number makes it constant, as in partial proportional odds. Read as ``penalty_factors``.
+        Multiplies ``fusion`` of a feature: 0 leaves its effect free in each task, a large number
+        makes it constant, as in partial proportional odds. Series as for ``penalty_factors``.
     standardize : bool
-        Let penalties act on each feature divided by its standard deviation (divisor: the
-        sum of the weights of the rows that count, or of the groups), so that a penalty means the same for
-        every feature whatever its unit. Coefficients are those of the features as they are
-        in any case.
+        Penalize each feature divided by its standard deviation (divisor: the sum of the weights
+        of the labelled rows, or of the groups), so that a penalty does not depend on units.
+        Coefficients are always reported in the original units.
     fuse_intercepts : bool
-        Whether ``fusion`` acts on the intercepts too. With False, effects do not depend on
-        where a feature has its zero, and tasks may differ in how common yes is; with True
-        features come to imitate such differences. The paper's objective is
+        Whether ``fusion`` acts on the intercepts too. With False, effects do not depend on the
+        origin of a feature, and base rates may differ between tasks; with True, coefficients of
+        features make up for such differences. The paper's objective is
         ``standardize=False, fuse_intercepts=True``.
     groups : array_like, shape (n,), optional
-        What each row belongs to: a person, a clinic, a village. Rows of one group may depend on
-        each other in any way; groups are taken as independent. Standard errors, resamples, halves,
-        folds, BIC and the standard deviation of features go by groups then, each of which counts
-        once; where left out, every row is a group of its own.
+        The sampling unit (cluster) of each row: a person, a clinic, a village. Rows of one group
+        may be dependent; groups are taken as independent. Standard errors, resamples, halves,
+        folds, BIC and the standard deviation of features are then by group, each counted once.
+        Without groups every row is its own sampling unit.
     missing : "none", "drop" or "raise"
         What to do with rows in which a feature is missing: "drop" leaves them out (their
         number is ``n_dropped``), the others refuse them, as in statsmodels. Labels may be
@@ -90,7 +89,7 @@ class FusedLogit(Model):
     endog_names, exog_names : list
         Names of the tasks; name of the intercept, then names of the features.
     nobs : int
-        Rows with at least one observed label; of times to an event, groups of such rows.
+        Rows with at least one observed label; groups of such rows in a survival model.
     n_rows, n_groups : int
         Rows with at least one observed label, and groups of them.
     n_dropped : int
@@ -99,9 +98,9 @@ class FusedLogit(Model):
         The user's own labels of each task.
     tasks : TaskGraph
     scale : ndarray, shape (d,)
-        What penalties see as the unit of each feature: its standard deviation, or 1.
+        Scale on which each feature is penalized: its standard deviation, or 1.
     outcome : outcomes.Outcome
-        What the tasks are about: plain yes/no tasks, or steps of one outcome.
+        What the tasks model: binary tasks, or the steps of one ordered or survival outcome.
 
     Notes
     -----
@@ -246,9 +245,9 @@ class FusedLogit(Model):
 
         Notes
         -----
-        A logistic regression whose coefficients vary with the task, stepwise and as little as the
-        data ask for. ``predict(X, task=...)`` gives one probability a row, without ``task`` a
-        table over all tasks.
+        A varying-coefficient logistic regression: coefficients are piecewise constant over tasks.
+        ``predict(X, task=...)`` gives one probability for each row, without ``task`` a table over
+        all tasks.
         """
         rows = LongLabels.read(endog, task)
         return cls.from_outcome(Binary.read_long(rows, order, yes), rows, exog, **kwargs)
@@ -267,11 +266,11 @@ class FusedLogit(Model):
         levels : sequence, optional
             The levels, lowest first; needed unless ``endog`` carries an order itself.
         kind : "sequential" or "cumulative"
-            Sequential: each task asks "beyond this level, given that it was reached?", and a
-            row that ended below has no label in it. The likelihood of the tasks is that of
-            the levels, whose probabilities are never negative. Cumulative: each task asks
-            "above this level?" of every row, as the proportional-odds model does; its
-            probabilities can cross, and are then put in order with a ``CrossingWarning``.
+            Sequential (continuation ratio): each task asks "beyond this level, given that it was
+            reached?", of the rows that reached it. The likelihoods of the tasks multiply to that
+            of the levels, and level probabilities are never negative. Cumulative: each task asks
+            "above this level?" of every row, as in the proportional-odds model; fitted cumulative
+            probabilities can cross, and are then sorted with a ``CrossingWarning``.
         direction : "forward" or "backward"
             Of a sequential outcome: whether rows climb from the lowest level, or come down
             from the highest ("at this level, given that no higher one was?"). Yes is the
@@ -292,55 +291,54 @@ class FusedLogit(Model):
     @classmethod
     def from_survival(cls, time: Any, event: Any, exog: Any, breaks: Any, entry: Any = None, causes: Any = None,
                       **kwargs: Any) -> Self:
-        """A model of the time to an event: one task for each interval, "did the event come in it?", in a chain.
+        """A discrete-time survival model: a chain of intervals, each a task, "did the event occur in it?".
 
         Parameters
         ----------
         time : array_like, shape (n,)
-            When the event came, or the row was last seen without it.
+            Time of the event, or of censoring.
         event : array_like of bool or 0/1, shape (n,)
-            Whether the event came; 0 where the row was censored. With ``causes``, the code of the
-            cause. Where events come again, a person has a row for each stretch between them.
+            Whether the event occurred; 0 where the row was censored. With ``causes``, the code of
+            the cause. With recurrent events, a person has a row for each spell between them.
         exog : array_like, shape (n, d)
-            Features as they were while the row was watched. Where they change, a person has several
-            rows that follow each other, each with its ``entry``, and ``groups`` says whose they are.
+            Features during the row's follow-up. With time-varying features a person has several
+            consecutive rows, each with its ``entry``, and ``groups`` identifies the person.
         breaks : int or sequence of float
             Ends of the intervals, such as ``range(1, 13)`` for twelve years; or how many
             intervals, with about as many events each. The first begins at 0; where all rows
             enter later, at the first of the breaks given, or, by number, at the first entry.
         entry : array_like, shape (n,), optional
-            From when on a row was watched (left truncation); 0 where left out.
+            Start of follow-up (left truncation, delayed entry); 0 where left out.
         causes : sequence, or dict of names, optional
-            Codes in ``event`` of several causes of which one ends a row, as ``[1, 2]`` or
-            ``{1: "progression", 2: "death"}``: tasks are intervals of each cause, one chain a cause.
+            Codes in ``event`` of competing risks, as ``[1, 2]`` or
+            ``{1: "progression", 2: "death"}``: a chain of intervals for each cause.
         **kwargs
             The other arguments of ``FusedLogit``. With ``fuse_intercepts=False``, the default,
             the baseline hazard is free in every interval; with True it is fused too.
 
         Notes
         -----
-        The coefficients are log odds ratios of the discrete hazard. A row counts in every interval
-        in which it was watched: an event is 1 with weight 1 in its interval, which holds its right
-        end; a part of an interval that was survived is 0 with the share watched as its weight. No
-        event is lost but those before and beyond the breaks, which a ``LeftOutWarning`` counts.
+        The coefficients are log odds ratios of the discrete hazard. The data are laid out as
+        person-periods: a row has a label in every interval in which it was at risk. An event is 1
+        with weight 1; intervals are closed on the right. An interval survived is 0, weighted by the
+        share of it at risk. Events outside the breaks are left out; a ``LeftOutWarning`` counts them.
 
-        This is the likelihood of the discrete hazard where rows are watched from break to break, and
-        an approximation where they leave or enter inside an interval: hazards come out a little too
-        small. Measured at constant rates: by 0.5 % where a quarter of the rows is censored in an
+        This is the discrete-time likelihood where rows enter and leave at breaks, and an
+        approximation with entry or censoring inside an interval: hazards are biased slightly
+        downwards. Measured at constant rates: by 0.5 % where a quarter of the rows is censored in an
         interval and the hazard in it is 0.2, by 1.1 % where half are censored, by 2.2 % where the
         hazard is 0.4 too; the same where so many enter late. Leaving such rows out instead makes
-        cumulative incidence 3 to 11 % too large. A person whose row is cut inside the interval of the
-        event adds the part before the cut, so that with all persons cut in its middle a hazard of
-        0.2 is 4.5 % too small. All of this shrinks with the length of the intervals. Cutting a row
-        elsewhere changes nothing, if ``groups`` say whose rows they are.
+        cumulative incidence 3 to 11 % too large. A person whose row is split inside the interval of
+        the event adds the part before the split: with all persons split in its middle a hazard of
+        0.2 is 4.5 % too small. All of this shrinks with the length of the intervals. Splitting a row
+        elsewhere changes nothing, if ``groups`` identifies the person.
 
-        Several causes: the hazard of a cause is the probability of an event of this cause in an
-        interval given that none of any cause came before; an event of another cause is 0 in full. The
-        incidence of a cause adds up its hazards times the probability to be without any event, as
-        Aalen and Johansen do. Where fitted hazards of all causes add up to more than 1 they are
-        divided by their sum, with a ``CrossingWarning``. To code other causes as censored (event 0)
-        estimates something else: hazards in a world in which the other causes do not exist and
-        nothing else changes, whose incidence is too large for this one.
+        Competing risks: the cause-specific hazard is the probability of an event of this cause in an
+        interval given no event of any cause before; an event of another cause is 0 with weight 1.
+        Cumulative incidence is the Aalen-Johansen estimator: the sum of the cause's hazards times
+        event-free survival. Where fitted hazards of all causes sum to more than 1 they are divided
+        by their sum, with a ``CrossingWarning``. Coding other causes as censored (event 0) gives 1
+        minus survival in a world without them, which overestimates the cumulative incidence.
 
         With a large ``fusion`` effects are constant over time, as in the proportional-odds hazard
         model; ``fusion`` decides how far to go there. ``predict`` takes ``which="hazard"``,
@@ -406,7 +404,7 @@ class FusedLogit(Model):
 
     def fit_grid(self, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int | None = None,
                  n_jobs: int | None = None, progress: bool = True) -> Grid:
-        """Fit at every combination of the penalties given, each from where the last one ended.
+        """Fit at every combination of the penalties given, with warm starts.
 
         Parameters
         ----------
@@ -432,16 +430,15 @@ class FusedLogit(Model):
         Parameters
         ----------
         folds : int, array_like of shape (n,), splitter, or iterable of (train, test)
-            Number of folds, drawn so that each has about the same share of every combination of
-            labels and that no group is split; or the fold of each row; or a splitter of
-            scikit-learn or what one gives: rows to fit and rows to score, each row scored once.
+            Number of folds, stratified by the labels of all tasks, no group split; or the fold of
+            each row; or a scikit-learn splitter or its (train, test) pairs, each row held out once.
         rule : "min" or "1se"
-            The point with the best mean over folds, or the most penalized one that is worse by at
-            most a standard error of the difference, paired by rows (or groups). "1se" gives
-            simpler fits; small effects and changes are the first that it sets to zero or ties.
+            The point with the best mean over folds, or the most penalized one within one standard
+            error of it, the standard error of the paired difference by rows (or groups). "1se" gives
+            simpler fits; it drops and ties small effects and changes first.
         metric : "logloss", "error" or "auc"
-            What is compared in the rows left out: mean negative log-likelihood, share of wrong
-            labels, or area under the ROC curve (mean over tasks); "rps" of an ordered outcome.
+            The held-out score: mean negative log-likelihood, misclassification rate, or area under
+            the ROC curve (mean over tasks); "rps" of an ordered outcome.
         rng : int, SeedSequence, Generator or None
             Draws the folds; the same number gives the same folds, None other ones each time.
         l1, l2, fusion : float or sequence of float, optional
@@ -463,7 +460,7 @@ class FusedLogit(Model):
 
         Notes
         -----
-        Points with equal scores are told apart as in ``Grid.select``. A fold in which
+        Equal scores are resolved as in ``Grid.select``. A fold in which
         a task has lost one of its labels, or all, is fitted and scored like any other.
         """
         self._warn_one_class()
@@ -482,7 +479,7 @@ def _stopping(tol, max_iter):
 
 
 def _survival(time: Any, event: Any, entry: Any, breaks: Any, causes: Any, groups: Any) -> tuple[Outcome, Times]:
-    """The outcome of times to an event, of one cause or several, and the times."""
+    """The survival outcome, of one cause or competing risks, and the times."""
     named = None if causes is None else read_causes(causes)
     times = Times.read(time, event, entry, named)
     given = read_groups(groups, len(times.time), times.index)
@@ -559,6 +556,6 @@ def _given_groups(given: tuple[np.ndarray, str], labels: Labels, features: Featu
 
 
 def _scales(X: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Standard deviation of each column over the rows, by how often they count; 1 where it does not vary, (d,)."""
+    """Weighted standard deviation of each column; 1 where it is constant, shape (d,)."""
     found = column_scales(X, times)
     return np.where(found > 0, found, 1.0)

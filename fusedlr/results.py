@@ -48,8 +48,8 @@ class FusedLogitResults(Fit):
 
     Notes
     -----
-    Coefficients are shrunken, so no standard errors come with them: ``refit()`` and
-    ``bootstrap()`` say how sure one may be.
+    Coefficients are shrunken, so they have no standard errors; see ``refit()`` and
+    ``bootstrap()`` for inference.
     """
 
     model: Model = saved(Nested("model"))
@@ -61,7 +61,7 @@ class FusedLogitResults(Fit):
     computed = {**Fit.computed, "df_effective": Plain(finite(0))}
 
     def __post_init__(self) -> None:
-        # What a caller does to an array of penalties later must not change this result.
+        # Copied: a caller may later change an array of penalties in place.
         self.penalties = {name: copy(value) for name, value in self.penalties.items()}
 
     def check_loaded(self) -> None:
@@ -81,7 +81,7 @@ class FusedLogitResults(Fit):
 
     @property
     def fused_groups(self) -> pd.DataFrame:
-        """Every distinct fitted value: one row for each group of tied neighbours, zeros left out.
+        """Every distinct non-zero value: one row for each group of tied neighbours.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class FusedLogitResults(Fit):
 
     @property
     def gap(self) -> float:
-        """Relative duality gap by the solver's account: how far the objective may be above its minimum."""
+        """Relative duality gap of the solver, an upper bound on the suboptimality of the objective."""
         return max(float(self.solution.gap), 0.0)  # rounding can make a perfect gap negative
 
     @property
@@ -132,19 +132,19 @@ class FusedLogitResults(Fit):
         return self.model.penalty_by_row(**self.penalties)
 
     def certify(self) -> Certificate:
-        """Ask the referee, which knows nothing of the solver, for a duality gap of its own.
+        """A certificate of optimality, computed independently of the solver.
 
         Returns
         -------
         optimality.Certificate
-            Objective, a lower bound on its minimum, their distance absolute and relative, and the
-            distance to the optimality conditions.
+            Objective, dual lower bound, absolute and relative duality gap, and the violation of
+            the KKT conditions.
         """
         return certify(self.model.with_data(), self._params, self.penalty_by_row)
 
     @cached_property
     def df_effective(self) -> float:
-        """Effective number of values fitted: ``df``, but for ridge and for labels of a unit that depend on each other.
+        """Effective degrees of freedom: ``df`` corrected for the ridge and for dependent labels (Takeuchi).
 
         See ``constrained_fit.effective_df``.
         """
@@ -188,23 +188,23 @@ class FusedLogitResults(Fit):
     # ---- how sure one may be ----------------------------------------------------------------------------------------
 
     def refit(self, cov_type: CovType | None = None, ties: bool = True, rows: Any = None) -> RefitResults:
-        """What was selected, without penalty, with Wald intervals conditional on selection.
+        """Unpenalized refit on the selected support and ties, with Wald intervals conditional on selection.
 
         Parameters
         ----------
         cov_type : "cluster" or "nonrobust", optional
-            Standard errors that allow any dependence between the labels of a row, or of a group
-            where the model has groups, the default where there are several tasks or groups; or
-            that take them as independent.
+            Cluster-robust standard errors (sandwich estimator), clusters being rows, or groups where
+            the model has them, the default with several tasks or groups; or model-based ones, all
+            labels independent.
         ties : bool
-            Whether tied coefficients stay tied, and zeros zero. Without ties a feature that is
-            not zero somewhere is free in every task: its intervals, and those of changes, cover
-            about what they say, where those of tied values do not.
+            Whether tied coefficients stay tied, and zeros zero. Without ties a selected feature is
+            free in every task: intervals of effects and changes have about nominal coverage, those
+            of tied values do not.
         rows : array_like of bool or int, or a FusedLogit, optional
             Rows to fit instead of all: some rows of the model (a mask, or positions), or a model
-            of other rows. Where these are independent of the rows of the fit, as in
-            ``model.with_rows(first).fit_cv().refit(rows=model.with_rows(second))``, nothing is
-            conditional on selection but the question.
+            of other rows. Where these are independent of the rows of the fit (sample splitting), as in
+            ``model.with_rows(first).fit_cv().refit(rows=model.with_rows(second))``, intervals and
+            p-values are valid for the selected model.
 
         Returns
         -------
@@ -221,9 +221,9 @@ class FusedLogitResults(Fit):
     def change_test(self, term: Any = None) -> pd.DataFrame | ChangeTest:
         """Is the effect of a feature or term the same in all tasks? A Wald test on the refit without ties.
 
-        It allows any dependence between the labels of a sampling unit. Of an ordered
-        outcome it is the test of parallel lines, of time to event that of a constant effect. Tasks
-        that no edge connects, directly or through others, are not compared.
+        Robust to dependence between the labels of a sampling unit. For an ordered outcome it is the
+        test of parallel lines, for survival that of a constant effect over time. Only tasks of one
+        connected component are compared.
 
         Parameters
         ----------
@@ -259,11 +259,10 @@ class FusedLogitResults(Fit):
 
     def bootstrap(self, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
                   progress: bool = True) -> BootstrapResults:
-        """Percentile intervals, and how often each coefficient is selected and each tie is found, from resampled rows.
+        """Percentile bootstrap intervals, and frequencies of selection and of ties over resamples.
 
-        Rows are drawn with replacement, keep the labels of all their tasks, and are fitted at
-        the same penalties. A weight is a number of rows: a row of weight 2 is drawn as two
-        equal rows would be.
+        Rows (or groups) are drawn with replacement with the labels of all their tasks, and fitted
+        at the same penalties. Weights are frequencies: a row of weight 2 is drawn as two equal rows.
 
         Parameters
         ----------
@@ -282,17 +281,16 @@ class FusedLogitResults(Fit):
 
     def stability(self, n: int = 100, rng: Any = 1, what: What = "features", errors: float | None = 1.0,
                   bound: Bound = "unimodal", n_jobs: int | None = None, progress: bool = True) -> StabilityResults:
-        """What comes again in halves of the rows, with a bound on how much of it is false.
+        """Stability selection with complementary pairs, with a bound on the expected number of false selections.
 
-        Rows are split at random into two halves, each half is fitted with the same penalties
-        for each row, and this is done again: complementary pairs, after Shah and Samworth
-        (2013). With an odd number of rows one is left out, another one in each pair. A weight
-        is a number of rows: a row of weight 2 is split as two equal rows would be, which may
-        go to different halves.
+        Rows (or groups) are split at random into two halves, again and again; each half is fitted
+        at the same penalties per row (Shah and Samworth 2013). Of an odd number of rows each pair
+        leaves one out at random. Weights are frequencies: a row of weight 2 is split as two equal
+        rows, which may go to different halves.
 
-        Penalties chosen to predict let in too much for any bound. So the one that decides (l1, for
-        changes fusion) is multiplied by the smallest of 1, 1.25, 1.25^2, ... at which the bound
-        holds for those found in 90 % of the halves; the summary says by how much.
+        Penalties tuned for prediction select too many candidates for the bound. So l1 (for changes:
+        fusion) is multiplied by the smallest of 1, 1.25, 1.25^2, ... at which the bound holds for
+        a threshold of 90 % of the halves; the summary shows the multiple.
 
         Parameters
         ----------
@@ -305,9 +303,9 @@ class FusedLogitResults(Fit):
             Features (of a formula: terms) that are not zero in some task, coefficients that are not
             zero, or neighbouring tasks that differ.
         errors : float or None
-            Largest number of false ones to expect. None keeps the penalties of the fit.
+            Largest expected number of false selections. None keeps the penalties of the fit.
         bound : "unimodal" or "none"
-            What is assumed of the shares; see the notes of ``StabilityResults``.
+            Assumption on the selection frequencies; see the notes of ``StabilityResults``.
         n_jobs, progress : as for ``FusedLogit.fit_cv``
 
         Returns
@@ -318,20 +316,20 @@ class FusedLogitResults(Fit):
 
     def multisplit(self, n: int = 50, error: ErrorRate = "fwer", rng: Any = 0, what: Question = "features",
                    n_jobs: int | None = None, progress: bool = True) -> MultiSplitResults:
-        """p-values that hold after selection, also with more features than rows, from many splits into halves.
+        """Multi-split p-values, valid after selection, also with more features than rows.
 
-        In each split the penalties of the fit select features on one half of the rows, and the
-        other half tests each of these by a Wald test without ties; the p-values are
-        corrected for the number of features selected and joined over splits by their
-        quantiles (Meinshausen, Meier and Buhlmann 2009).
+        In each split one half of the rows selects features at the penalties of the fit, and the
+        other half tests each of them by a Wald test without ties. The p-values are
+        Bonferroni-corrected for the number selected and aggregated over splits by their quantiles
+        (Meinshausen, Meier and Buhlmann 2009).
 
         Parameters
         ----------
         n : int
             Number of splits.
         error : "fwer" or "fdr"
-            What a p-value bounds: the chance that any feature below it is false, or the expected
-            share of false ones among those below it (after Benjamini and Yekutieli).
+            Error rate that the p-values control: family-wise error rate, or false discovery rate
+            (after Benjamini and Yekutieli).
         rng : int, SeedSequence, Generator or None
             Each split has its own stream drawn from it.
         what : "features" or "changes"

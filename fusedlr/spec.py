@@ -19,7 +19,7 @@ __all__ = ["HeldOut", "Spec"]
 
 
 class HeldOut(NamedTuple):
-    """Rows that a fit did not see, as the model sees its own."""
+    """Held-out rows, laid out as the model's own."""
 
     design: Design
     labels: Labels
@@ -83,7 +83,7 @@ class Spec:
 
     @property
     def rows_of_terms(self) -> dict:
-        """Rows of params that belong together, by name: columns of a term of the formula, else each feature alone."""
+        """Rows of params by term: columns of a term of the formula, else each feature alone."""
         place = {name: row for row, name in enumerate(self.terms) if row}
         if self.formula is None:
             return {name: [row] for name, row in place.items()}
@@ -140,7 +140,7 @@ class Spec:
         return positions
 
     def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
-        """Rows that a fit did not see."""
+        """Held-out rows."""
         design, index = self.new_rows(exog, offset)
         if isinstance(task, str) and isinstance(exog, pd.DataFrame):
             task = column("task", task, exog, "exog")
