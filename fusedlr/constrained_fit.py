@@ -1,4 +1,4 @@
-"""Unpenalized fits in which some coefficients are zero and some share one value.
+"""Maximum likelihood with support and ties fixed: some coefficients are zero, some share one value.
 
 A pattern is an integer array of shape (1 + d, t): the number of the free value that
 stands in each place of ``params``, or -1 for a zero. Places with the same number share
@@ -24,7 +24,7 @@ from .tasks import TaskGraph
 __all__ = ["RIDGE", "PatternFit", "clustered_cov", "effective_df", "fit_pattern", "information", "log_choose",
            "pattern_of", "values_in_places", "without_ties"]
 
-# Added to the curvature of values that have no finite best, in the units of penalties, so that numbers come back.
+# Ridge on values without a finite maximum likelihood estimate, on the scale of the penalties.
 RIDGE = 1e-2
 
 _STEP = 1e-9
@@ -34,19 +34,19 @@ _CELLS = 4_000_000  # of the table of groups by values that is held at a time
 
 @dataclass(frozen=True)
 class PatternFit:
-    """The most likely values of a pattern.
+    """Maximum likelihood estimates of the values of a pattern.
 
     Attributes
     ----------
     pattern : ndarray, shape (1 + d, t)
     values : ndarray, shape (p,)
     cov : ndarray, shape (p, p)
-        Inverse of the observed information; NaN for values that the data do not pin down.
+        Inverse of the observed information; NaN for values that are not identified.
     unbounded : ndarray of bool, shape (p,)
-        Values that have no finite best, or are estimated together with one that has none.
-        They are held back by a ridge of ``RIDGE``.
+        Values without a finite maximum likelihood estimate (complete or quasi-complete
+        separation), or linked to one. A ridge of ``RIDGE`` keeps them finite.
     collinear : ndarray of bool, shape (p,)
-        Values that can be exchanged for each other without changing the likelihood.
+        Values that are not identified because their columns are linearly dependent.
     """
 
     pattern: np.ndarray = saved(Array(("1+d", "t"), "i", least=-1, below="p"))
@@ -67,7 +67,7 @@ class PatternFit:
 
 
 def pattern_of(params: np.ndarray, tasks: TaskGraph) -> np.ndarray:
-    """Zeros and ties of fitted coefficients.
+    """Support and ties of fitted coefficients.
 
     Returns
     -------
@@ -93,12 +93,12 @@ def without_ties(pattern: np.ndarray) -> np.ndarray:
 
 
 def fit_pattern(problem: Problem, pattern: np.ndarray) -> PatternFit:
-    """Maximise the likelihood over the values of a pattern, by Newton's method.
+    """Maximum likelihood over the values of a pattern, by Newton's method.
 
-    Where the data are separated the likelihood keeps rising along some direction: the
-    linear predictors still move by about 1 in each step when the likelihood has long
-    stopped to change. Those values, and all that are estimated together with them, are
-    flagged and fitted again with a small ridge.
+    Under complete or quasi-complete separation the likelihood keeps rising along some
+    direction: linear predictors still move by about 1 in each step when the likelihood
+    has converged. Those values, and all that are linked to them through the information
+    matrix, are flagged and fitted again with a small ridge.
     """
     nothing = np.zeros(pattern.max() + 1)
     values, moving, curvature = _newton(problem, pattern, nothing)
@@ -118,17 +118,17 @@ def information(problem: Problem, pattern: np.ndarray, params: np.ndarray) -> np
 
 
 def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> float:
-    """Effective number of values fitted, given the zeros and ties that were found.
+    """Effective degrees of freedom, given support and ties.
 
-    l1 and fusion choose zeros and ties, after which each distinct value counts as one (the
+    Given support and ties, each distinct value counts as one (the
     degrees of freedom of lasso and fused lasso). The ridge shrinks these values: with H
     the information in them and R the ridge on them, they count as the trace of
     (H + R)^-1 H, which is less. Intercepts are counted.
 
-    Where a sampling unit has several labels, these may depend on each other, and a value that
-    they share takes up more of the noise than one: the trace is then that of (H + R)^-1 J, with J the
-    sum over units of the outer products of their scores (Takeuchi 1976), where it is larger. It
-    is not where a fit comes close to every label and leaves no scores to tell dependence from.
+    Where a sampling unit has several, possibly dependent labels, a value that they share costs
+    more than one degree of freedom. Takeuchi's criterion (1976) takes the trace of (H + R)^-1 J,
+    with J the sum over units of the outer products of their scores; it is used where it is larger.
+    A nearly saturated fit has scores near zero, and J then understates the dependence.
     """
     pattern = pattern_of(params, problem.tasks)
     there = pattern >= 0
@@ -149,10 +149,9 @@ def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> floa
 
 
 def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
-    """Covariance of the values when labels of the same group depend on each other in any way (a sandwich), (p, p).
+    """Cluster-robust covariance of the values (sandwich estimator), clusters are the groups, shape (p, p).
 
-    Groups are taken as independent. One that counts twice counts as two that are equal; no
-    correction for the number of groups is made.
+    A group of weight 2 is two equal groups. No small-sample correction for the number of groups.
     """
     bread = np.nan_to_num(fit.cov)
     first = loss_derivatives(problem.labels, problem.linear(fit.params))[0]
@@ -160,7 +159,7 @@ def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
 
 
 def _meat(problem, pattern, first):
-    """Sum over the sampling units of the outer products of their scores, (p, p)."""
+    """Meat of the sandwich: sum over the sampling units of outer products of their scores, (p, p)."""
     return sum(scores.T @ scores for scores in _scores(problem, pattern, first))
 
 
@@ -187,7 +186,7 @@ def _whitening(matrix):
 
 
 def _group_scores(problem, pattern, first, start, count):
-    """Derivatives of the loss of some groups, from number ``start`` on, in the values of a pattern, (count, p)."""
+    """Scores of ``count`` groups from ``start`` on, in the values of a pattern, (count, p)."""
     place = problem.groups.of(problem.labels) - start
     inside = (place >= 0) & (place < count)
     labels, first, place = problem.labels.some(inside), first[inside], place[inside]
@@ -231,7 +230,7 @@ def _newton(problem, pattern, ridge):
 
 
 def _newton_step(slope, curvature):
-    """The shortest Newton step, in units that make every curvature 1: a task fitted perfectly keeps its direction."""
+    """The minimum-norm Newton step, scaled to unit curvature: a separated task keeps its direction."""
     size = _unit(curvature)
     return np.linalg.lstsq(curvature / np.outer(size, size), -slope / size, rcond=1e-12)[0] / size
 
@@ -242,7 +241,7 @@ def _unit(curvature):
 
 
 def _descend(problem, pattern, values, step, ridge):
-    """Go along ``step``, halved until the penalized loss no longer rises."""
+    """Backtracking: halve ``step`` until the penalized loss no longer rises."""
     def height(point):
         return loss(problem.labels, problem.linear(values_in_places(pattern, point))) + 0.5 * ridge @ point**2
 
@@ -292,7 +291,7 @@ def _touched(curvature, moving):
 
 
 def _inverse(curvature):
-    """Inverse on the part that is pinned down, and the values outside it."""
+    """Inverse on the identified part, and the values outside it."""
     size = _unit(curvature)
     roots, vectors = np.linalg.eigh(curvature / np.outer(size, size))
     flat = roots <= 1e-10 * max(roots.max(), 1.0)

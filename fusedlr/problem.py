@@ -1,8 +1,8 @@
 """The types that carry the package: what is minimised, and the conventions of all its arrays.
 
-A label belongs to a row and a task. Whatever the data look like (a column for each task, one
-label a row, levels, times to an event), labels are flat and compressed by task, as the columns
-of a sparse matrix are.
+A label belongs to a row and a task. Whatever the data (a column for each task, long format,
+ordered levels, survival times), labels are flat and compressed by task, like the columns of a
+CSC matrix.
 
 Shapes, everywhere in this package: n rows, d features, t tasks, m labels. X is (n, d) without a
 column of ones, as the user gave it; anything per label is (m,); anything per coefficient is
@@ -32,7 +32,7 @@ class Labels:
     Attributes
     ----------
     start : ndarray of int, shape (t + 1,)
-        Labels of task k are those from ``start[k]`` up to ``start[k + 1]``, their rows rising.
+        Labels of task k are ``start[k]:start[k + 1]``, sorted by row.
     row : ndarray of int, shape (m,)
     sign : ndarray of int8, shape (m,)
         +1 for yes, -1 for no.
@@ -152,13 +152,13 @@ class Labels:
 
 @dataclass(frozen=True)
 class Design:
-    """Features of the rows, held once and as given, and what is added to their linear predictor.
+    """Design matrix, stored once and unscaled, and the offset.
 
     Attributes
     ----------
     X : ndarray, shape (n, d)
     offset : ndarray, shape (n, 1) or (n, t), or None
-        It stands here and not with the labels because predictions need it where no label is.
+        Here and not with the labels, because predictions need it where no label is observed.
     """
 
     X: np.ndarray = saved(Array(("n", "d"), most=1e100))
@@ -195,7 +195,7 @@ class Design:
         return self.offset[labels.row, labels.task if self.offset.shape[1] > 1 else 0]
 
     def gradient(self, values: np.ndarray, labels: Labels) -> np.ndarray:
-        """Columns of [1, X] times values of the labels, summed in each task, shape (1 + d, t)."""
+        """[1, X]' times values of the labels, task by task, shape (1 + d, t)."""
         if _mostly(labels, self.n_rows):
             slopes = self.X.T @ labels.table(values, self.n_rows, empty=0.0)
         else:
@@ -217,14 +217,14 @@ class Design:
 
 @dataclass(frozen=True)
 class Groups:
-    """The sampling unit: which rows belong together, and how often each group counts.
+    """The sampling units (clusters): the group of each row, and the frequency weight of each group.
 
     Attributes
     ----------
     code : ndarray of int, shape (n,)
         Group of each row.
     times : ndarray, shape (number of groups,)
-        How often each group counts: a row that stands for itself as often as its weight says.
+        Frequency weight of each group; a row without a group has its own weight.
     word : str
         What a group is, in words.
     """
@@ -235,7 +235,7 @@ class Groups:
 
     @classmethod
     def rows(cls, labels: Labels, n: int) -> Groups:
-        """Every row a group of its own, which counts by the largest weight of its labels."""
+        """Every row its own sampling unit, weighted by the largest weight of its labels."""
         return cls(np.arange(n), labels.row_weights(n))
 
     @classmethod
@@ -271,7 +271,7 @@ class Groups:
 
     @property
     def size(self) -> float:
-        """How many groups there are, each as often as it counts; the n of BIC."""
+        """Weighted number of groups; the n of BIC."""
         return float(self.times.sum())
 
     def sums(self, by_row: np.ndarray) -> np.ndarray:
@@ -300,19 +300,19 @@ class Groups:
         return Groups.given(self.code[rows], self.word, labels)
 
     def take_shares(self, rows: np.ndarray, share: np.ndarray) -> Groups:
-        """The same where only a share of each row is there: a row counts by it, a group is one group all the same."""
+        """The same with a share of each row: it multiplies the weight of a row, but a group still counts once."""
         if self.are_rows:
             return Groups(np.arange(len(rows)), self.times[rows] * share)
         code = self.code[rows]
         return replace(self, code=code, times=self.times * (np.bincount(code, minlength=len(self.times)) > 0))
 
     def standard_error(self, by_row: np.ndarray) -> np.ndarray:
-        """Standard error of the sum over all rows of values of mean zero, by groups that are independent.
+        """Cluster-robust standard error of a sum over rows of influences of mean zero.
 
         Parameters
         ----------
         by_row : ndarray, shape (n,) or (n, k)
-            What each row adds, as often as it counts: its influence on an estimate.
+            Weighted influence of each row on an estimate.
 
         Returns
         -------
@@ -342,8 +342,8 @@ class Penalty:
                 fuse_intercepts: bool = True, fusion_factors: Any = None) -> Penalty:
         """What multiplies the three penalties in each row.
 
-        To divide a feature by s and fit is to fit the feature as it is with l1 and fusion
-        multiplied by s and l2 by its square: so features are standardized.
+        Features are standardized through these factors: dividing a feature by s is the same as
+        multiplying its l1 and fusion by s and its l2 by s squared.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class Penalty:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised, but for the three penalties.
+    """The objective without the values of the three penalties.
 
     Attributes
     ----------
@@ -375,10 +375,10 @@ class Problem:
     tasks : TaskGraph
     groups : Groups
     scale : ndarray, shape (d,)
-        What penalties see as the unit of each feature: its standard deviation, or 1.
+        Scale on which each feature is penalized: its standard deviation, or 1.
     factors : Penalty
-        What multiplies the penalties of each row of the coefficients: which intercepts are free
-        of fusion, which features are unpenalized or standardized is decided here and nowhere else.
+        Multiply the penalties of each row of the coefficients. Only these decide whether
+        intercepts are fused and which features are unpenalized or standardized.
     """
 
     design: Design = saved(Nested(Design))
@@ -459,7 +459,7 @@ class Solution:
     params : ndarray, shape (1 + d, t)
     objective : float
     gap : float
-        Relative duality gap by the solver's own account; ``optimality.certify`` is the referee.
+        Relative duality gap of the solver; ``optimality.certify`` checks it independently.
     status : str
         "optimal", "separated" or "not_converged".
     iterations : int
@@ -476,7 +476,7 @@ class Solution:
 
 
 def _mostly(labels: Labels, n: int) -> bool:
-    """Whether at least half of all places of a table of n rows have a label: one matrix product then serves."""
+    """Whether at least half of the (n, t) table is observed: one dense matrix product is then faster."""
     return 2 * labels.size >= n * labels.n_tasks
 
 

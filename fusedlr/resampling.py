@@ -1,6 +1,6 @@
-"""Folds, draws and halves of the sampling units, as numbers by which the weights of their rows are multiplied.
+"""Folds, bootstrap draws and halves of the sampling units, as multipliers of the row weights.
 
-Nothing is ever copied: a row drawn twice counts twice, one left out counts not at all.
+Rows are never copied: a row drawn twice has twice its weight, one left out has weight 0.
 """
 
 from __future__ import annotations
@@ -32,36 +32,35 @@ def streams(rng: Any, n: int) -> list[np.random.SeedSequence]:
 
 
 def seed_of(rng: Any) -> int | None:
-    """The whole number that randomness comes from, where it is known."""
+    """The integer seed, where it is known."""
     return rng if isinstance(rng, int) else None
 
 
 def number_of_units(groups: Groups) -> int:
-    """How many sampling units the groups stand for, at least 1: a weight is a number of them."""
+    """Number of sampling units, at least 1: weights are frequencies."""
     return max(int(round(groups.size)), 1)
 
 
 def draw(groups: Groups, rng: np.random.Generator) -> np.ndarray:
-    """What multiplies each row's weights in a resample of as many units as there are, with replacement, shape (n,)."""
+    """Multipliers of the row weights in a bootstrap sample of the units, shape (n,)."""
     size = number_of_units(groups)
     return _times(_units_at(rng.integers(size, size=size), groups, rng), groups)
 
 
 def halves(groups: Groups, rng: np.random.Generator) -> list[np.ndarray]:
-    """What multiplies each row's weights in either half of the units, two arrays of shape (n,)."""
+    """Multipliers of the row weights in a complementary pair of halves of the units, two arrays of shape (n,)."""
     half = number_of_units(groups) // 2
     order = _units_at(rng.permutation(number_of_units(groups)), groups, rng)
     return [_times(units, groups) for units in (order[:half], order[half:2 * half])]
 
 
 def stratified_folds(labels: Labels, groups: Groups, folds: int, rng: Any) -> np.ndarray:
-    """Fold of each row, such that labels are spread as evenly as they can be and no group is split.
+    """Stratified folds: labels of all tasks are balanced and no group is split.
 
-    Groups of one row are sorted by their labels (not observed is a label of its own), in random
-    order where these are the same, and dealt out in turn: the numbers of rows with the same labels
-    differ by at most 1 between folds, and so do the numbers of all rows. Larger groups are dealt out
-    from the largest to the smallest, in random order where these are the same, each to the fold that
-    lacks its labels most.
+    Groups of one row are sorted by their labels (missing is a label of its own), at random within
+    equal labels, and dealt out in turn: the numbers of rows with the same labels differ by at most 1
+    between folds, and so do the numbers of all rows. Larger groups are assigned greedily from the
+    largest to the smallest, in random order where equal, each to the fold that lacks its labels most.
 
     Parameters
     ----------
@@ -89,11 +88,10 @@ def stratified_folds(labels: Labels, groups: Groups, folds: int, rng: Any) -> np
 
 
 def split_weights(labels: Labels, groups: Groups, folds: int, rng: Any) -> np.ndarray | None:
-    """Share of each row that is in each fold, shape (folds, n), where weights are whole numbers of equal rows.
+    """Share of each row in each fold, shape (folds, n), where weights are whole frequencies.
 
-    Folds are those that the rows would get if each stood there as often as its weight says. None
-    where nothing is to be split: groups were given, all weights are 1, some are not whole, or they
-    stand for too many rows.
+    Folds are those of the rows repeated by their weights. None where nothing is to be split: groups
+    were given, all weights are 1, some are not whole, or they stand for too many rows.
     """
     times = groups.times
     if not groups.are_rows or (times <= 1).all() or not groups.are_whole or times.sum() > _MOST_ROWS:
@@ -122,11 +120,11 @@ def _fold_of_groups(labels, groups, folds, rng):
 
 
 def _units_at(places, groups, rng):
-    """Which groups stand at these places of a queue in which each is as long as it counts.
+    """Groups at these positions of a line on which the length of each is its weight.
 
-    Equal groups side by side are found like one that counts twice. A place has length 1, so
-    whole numbers leave nothing to chance; of groups that share a place any one is
-    taken, by its share of the place.
+    A group of weight 2 is the same as two equal groups side by side. A position has length 1, so
+    whole weights leave nothing to chance; of groups that share a position one is drawn with
+    probability proportional to its share.
     """
     end = np.cumsum(groups.times)
     at = (places + rng.random(len(places))) * (end[-1] / number_of_units(groups))
@@ -134,6 +132,6 @@ def _units_at(places, groups, rng):
 
 
 def _times(units, groups):
-    """How often each row's group was drawn, over how often it counts, shape (n,)."""
+    """How often each row's group was drawn, over its weight, shape (n,)."""
     drawn = np.bincount(units, minlength=len(groups.times))
     return np.divide(drawn, groups.times, out=np.zeros(len(drawn)), where=groups.times > 0)[groups.code]

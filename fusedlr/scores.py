@@ -1,7 +1,6 @@
-"""How good probabilities are, task by task: log-loss, Brier score, AUC, calibration, each with its standard error.
+"""Scores of probabilities by task: log-loss, Brier score, AUC, calibration, each with its standard error.
 
-A standard error is that of a sum of influences, by sampling units: each row, or each group, adds to
-an estimate what it would change it by.
+Standard errors come from influence functions summed within sampling units: rows, or groups.
 """
 
 from __future__ import annotations
