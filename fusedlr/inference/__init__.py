@@ -1,4 +1,4 @@
-"""How sure one may be: unpenalized refits with Wald intervals and tests, the bootstrap, halves, and splits."""
+"""Inference: refits with Wald intervals and tests, bootstrap, stability selection, multi-split p-values."""
 
 from .bootstrap import BootstrapResults, bootstrap
 from .changes import ChangeTest

@@ -1,4 +1,4 @@
-"""Fits of resampled rows."""
+"""The percentile bootstrap of a penalized fit."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def _resample(groups, rng):
 @registered("bootstrap")
 @dataclass(eq=False, repr=False)
 class BootstrapResults(Resampled):
-    """Fits of resampled rows.
+    """Bootstrap fits.
 
-    Percentile intervals of a penalized fit describe the penalized estimate, which is
-    pulled towards zero and towards its neighbours; they are no test of a hypothesis.
+    Percentile intervals describe the penalized estimate, which is biased towards zero and
+    towards its neighbours; they are no confidence intervals or tests of the true effect.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class BootstrapResults(Resampled):
     samples : ndarray, shape (n, 1 + d, t)
         Coefficients of each resample.
     status : ndarray of str, shape (n,)
-        "optimal", or what kept a resample from it.
+        Status of the fit of each resample, "optimal" or another.
     seed : int or None
         What ``rng`` was, where it was a number.
     """

@@ -1,10 +1,10 @@
 """Is an effect the same in all tasks? Differences between tasks, and their Wald tests, on refits without ties.
 
-A penalized fit that ties two tasks has not shown that they are equal, and a refit that keeps the
-ties cannot ask. Released ties can: every feature that was selected has a value of its own
-in each task, and equality is a linear hypothesis about them (Wald 1943). Of an ordered
-outcome this is the test of parallel lines (Brant 1990 in a joint sandwich), of time to event that of
-proportional effects.
+A tie in a penalized fit does not show that two tasks are equal, and a refit that keeps the ties
+cannot test it. Without ties every selected feature has a value of its own in each task, and
+equality is a linear hypothesis about them (Wald 1943). For an ordered outcome this is the test of
+parallel lines (Brant 1990, with a joint sandwich estimator), for survival that of proportional odds
+of the hazard.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["ChangeTest", "against_first", "change_test", "differences"]
 
 @dataclass(frozen=True)
 class ChangeTest:
-    """A chi-squared test of whether an effect is the same in all tasks.
+    """Chi-squared Wald test of an equal effect in all tasks.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ChangeTest:
 
 
 def change_test(untied: RefitResults, term: Any = None) -> pd.DataFrame | ChangeTest:
-    """Wald tests of equal effects in all tasks that edges connect.
+    """Wald tests of equal effects within the connected components of the task graph.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _test(untied: RefitResults, term: Any, rows: list[int]) -> ChangeTest:
 
 
 def against_first(components: np.ndarray) -> np.ndarray:
-    """Each task beside the first one of its connected component, pairs (first, other), shape (q, 2)."""
+    """Pairs (first, other) of each task with the first one of its connected component, shape (q, 2)."""
     first = np.unique(components, return_index=True)[1][components]
     others = np.flatnonzero(first != np.arange(len(components)))
     return np.column_stack([first[others], others])

@@ -19,7 +19,7 @@ __all__ = ["chi2_test", "intervals", "is_singular", "normal_quantile", "pairs", 
 
 
 def normal_quantile(alpha: float) -> float:
-    """The number that a standard normal exceeds with probability alpha / 2."""
+    """Upper alpha / 2 quantile of the standard normal."""
     from scipy.stats import norm
 
     return float(norm.isf(checks.tolerance("alpha", alpha) / 2))
@@ -96,10 +96,10 @@ def chi2_test(contrasts: np.ndarray, wanted: np.ndarray, values: np.ndarray, cov
 
 
 def wald_pvalue(contrasts: np.ndarray, values: np.ndarray, cov: np.ndarray, units: float, per_task: int) -> float:
-    """p-value of ``contrasts @ values = 0`` by an F distribution, which allows for few sampling units.
+    """p-value of ``contrasts @ values = 0`` by an F distribution, a small-sample correction.
 
-    The sandwich is too small by about (units - per_task) / units, with as many values in each task, and its own
-    error makes the tail longer. NaN where nothing is tested, or a value has no standard error.
+    The sandwich estimator is too small by a factor of about (units - per_task) / units, with ``per_task`` values
+    in each task, and its own variance makes the tail heavier. NaN without contrasts or standard errors.
     """
     from scipy.stats import f
 
@@ -112,13 +112,13 @@ def wald_pvalue(contrasts: np.ndarray, values: np.ndarray, cov: np.ndarray, unit
 
 
 def is_singular(variance: np.ndarray) -> bool:
-    """Whether a covariance has fewer dimensions than it is long: there are fewer sampling units than contrasts."""
+    """Whether a covariance is rank-deficient: fewer sampling units than contrasts."""
     size = np.sqrt(np.diag(variance))
     return bool(np.linalg.matrix_rank(variance / np.outer(size, size), hermitian=True) < len(variance))
 
 
 def spread(contrasts: np.ndarray, cov: np.ndarray) -> np.ndarray:
-    """Covariance of contrasts (q, p), shape (q, q); NaN only where a value takes part that has no variance."""
+    """Covariance of contrasts (q, p), shape (q, q); NaN only where a value without variance enters."""
     used = (contrasts != 0).astype(float)
     vague = (used @ np.isnan(cov) @ used.T) > 0
     return np.where(vague, np.nan, contrasts @ np.nan_to_num(cov) @ contrasts.T)
@@ -180,7 +180,7 @@ def _values(named, groups, spec, pattern):
 
 
 def _is_one_of(name, names):
-    """Whether a name is in a list; anything at all may be asked about."""
+    """Whether a name, of any type, is in a list."""
     try:
         return name in dict.fromkeys(names)
     except TypeError:

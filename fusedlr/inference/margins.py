@@ -1,4 +1,4 @@
-"""Average predictive differences: what one unit more of a feature does to predictions, with standard errors."""
+"""Average marginal effects (average predictive differences) with delta-method standard errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = 1e-4  # of a feature's standard deviation, and of a value's standard err
 
 @dataclass(frozen=True)
 class MarginalEffects:
-    """Average predictive differences with a covariance by the delta method.
+    """Average marginal effects (predictive differences) with a delta-method covariance.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def _slope(refitted, values, v, step, rows, which):
 
 
 def _differences(refitted, values, rows, which):
-    """Mean over rows of what a feature changes: from 0 to 1 where it has no other numbers, else its derivative."""
+    """Mean over rows: the discrete difference from 0 to 1 of a binary feature, else the derivative."""
     problem, params = refitted.model.problem, values_in_places(refitted.pattern, values)
     weights = problem.labels.row_weights(problem.n_rows)
     found = [_mean_change(refitted, params, j, which, weights / weights.sum()) for j in rows]

@@ -1,9 +1,9 @@
-"""p-values that hold after selection, also of more features than rows: many splits into halves.
+"""Multi-split p-values, valid after selection, also with more features than rows.
 
-One half selects, the other one tests what was selected, without ties; the p-values of many
-splits are joined by their quantiles (Meinshausen, Meier and Buhlmann 2009). No row selects and
-tests in the same split, so nothing is conditional on selection; what is assumed instead is that
-half of the rows select every feature that has an effect.
+One half selects, the other tests what was selected, without ties; the p-values of many splits
+are aggregated by their quantiles (Meinshausen, Meier and Buhlmann 2009). No row selects and tests
+in the same split, so selection does not bias the tests. The assumption is screening: half of the
+rows select every feature that has an effect.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def multisplit(results: FusedLogitResults, n: int = 50, error: ErrorRate = "fwer
 
 def _split(problem: Problem, penalty: Penalty, start: np.ndarray, terms: list, what: Question,
            seeds: np.random.SeedSequence) -> np.ndarray:
-    """p-value of each term in one split, times the number of terms selected; 1 where it was not."""
+    """Bonferroni-corrected p-value of each term selected in one split; 1 for the others."""
     first, second = halves(problem.groups, np.random.default_rng(seeds))
     params = solve_exactly(problem.reweighted(2.0 * first), penalty, start=start).params
     pattern, other = without_ties(pattern_of(params, problem.tasks)), _half(problem, second)
@@ -86,7 +86,7 @@ def _contrasts(numbers: np.ndarray, p: int, pairs: np.ndarray, what: Question) -
 
 
 def quantile_pvalues(pvalues: np.ndarray, least: float = LEAST_QUANTILE) -> np.ndarray:
-    """One p-value of many splits, by the best of their quantiles from ``least`` on and the price of the choice.
+    """Aggregate the p-values of many splits by the best quantile from ``least`` on, corrected for the search.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ def quantile_pvalues(pvalues: np.ndarray, least: float = LEAST_QUANTILE) -> np.n
 
 
 def _false_discovery(pvalues: np.ndarray) -> np.ndarray:
-    """p-values that are corrected for their number, adjusted anew for the share of false ones among those found.
+    """Bonferroni-corrected p-values adjusted to control the false discovery rate.
 
-    Benjamini and Yekutieli (2001), with i in place of i / k, because the number of terms was counted before. A p-value
-    of 1 is never found.
+    Benjamini and Yekutieli (2001), with i in place of i / k, because of the earlier Bonferroni correction. A p-value
+    of 1 is never rejected.
     """
     order = np.argsort(pvalues, kind="stable")
     place = np.arange(1, len(pvalues) + 1)
@@ -124,16 +124,16 @@ def _false_discovery(pvalues: np.ndarray) -> np.ndarray:
 @registered("multisplit")
 @dataclass(eq=False, repr=False)
 class MultiSplitResults(Result):
-    """p-values of many splits into halves.
+    """Multi-split p-values.
 
     Attributes
     ----------
     results : FusedLogitResults
         The fit on all rows, whose penalties select in the halves.
     splits : ndarray, shape (n, terms)
-        p-values of each split, times the number of terms selected in it; 1 where a term was not.
+        Bonferroni-corrected p-values of each split; 1 where a term was not selected.
     error : str
-        "fwer" or "fdr": what the p-values bound.
+        "fwer" or "fdr": the error rate controlled.
     what : str
         "features" (has it an effect in any task?) or "changes" (has it different effects?).
     seed : int or None
@@ -162,7 +162,7 @@ class MultiSplitResults(Result):
 
     @property
     def pvalues(self) -> pd.Series:
-        """p-value of each feature, or term of a formula, corrected for their number, Series (terms,)."""
+        """p-value of each feature, or term of a formula, corrected for multiple testing, Series (terms,)."""
         joined = quantile_pvalues(self.splits)
         adjusted = joined if self.error == "fwer" else _false_discovery(joined)
         return pd.Series(adjusted, pd.Index(self._terms, tupleize_cols=False))
@@ -191,7 +191,7 @@ class MultiSplitResults(Result):
         return self.results.predict(exog, which, offset)
 
     def remove_data(self) -> None:
-        """Let go of the data of the fit; see ``FusedLogitResults.remove_data``."""
+        """Drop the data of the fit; see ``FusedLogitResults.remove_data``."""
         self.results = copy(self.results)
         self.results.remove_data()
 

@@ -12,7 +12,7 @@ __all__ = ["PredictionResults"]
 
 
 class PredictionResults:
-    """Probabilities of yes, with what the uncertainty of the coefficients makes of them.
+    """Probabilities of yes, with the uncertainty of the coefficients.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class PredictionResults:
 
     @property
     def se_mean(self) -> pd.DataFrame:
-        """Standard error of the probability, by its slope in the linear predictor, DataFrame (n, t)."""
+        """Standard error of the probability by the delta method, DataFrame (n, t)."""
         return self._frame(pointwise_curvature(self.linear.to_numpy()) * self.se_linear.to_numpy())
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Intervals of the probability, from those of the linear predictor, so that they stay between 0 and 1.
+        """Wald intervals of the linear predictor, transformed to probabilities, so that they stay between 0 and 1.
 
         Returns
         -------

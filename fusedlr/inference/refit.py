@@ -1,4 +1,4 @@
-"""Unpenalized refits of what a penalized fit selected, with Wald standard errors."""
+"""Unpenalized (relaxed) refits on the selected support and ties, with Wald standard errors."""
 
 from __future__ import annotations
 
@@ -35,18 +35,16 @@ CovType = Literal["nonrobust", "cluster"]
 
 def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: bool = True,
           rows: Any = None) -> RefitResults:
-    """Fit what a penalized fit selected again, without penalty.
+    """Maximum likelihood refit on the selected support and ties.
 
     Parameters
     ----------
     results : FusedLogitResults
     cov_type : "cluster" or "nonrobust", optional
-        Standard errors that allow any dependence between the labels of a row, or of a group
-        where the model has groups, the default where there are several tasks or groups; or
-        that take all labels as independent given the features, as separate logistic
-        regressions do. Labels of one person at
-        several times, or at several thresholds, are not independent: the second kind is
-        then too small for values that tasks share.
+        Cluster-robust standard errors (sandwich estimator), clusters being rows, or groups where
+        the model has them, the default with several tasks or groups; or model-based ones, all
+        labels independent given the features. Labels of one person at several times or
+        thresholds are dependent: the second kind is then too small for values that tasks share.
     ties, rows : as for ``FusedLogitResults.refit``
 
     Returns
@@ -56,8 +54,8 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: boo
     Warns
     -----
     SeparationWarning
-        The pattern separates the data of some task, so that its coefficients have no
-        finite best value. They are held back by a small ridge and carry no standard error.
+        Complete or quasi-complete separation in some task: no finite maximum likelihood
+        estimate exists. A small ridge keeps its values finite; they have no standard error.
     """
     ties = checks.flag("ties", ties)
     selected = results if rows is None else _on_rows(results, rows)
@@ -74,7 +72,7 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: boo
 
 
 def _on_rows(results: FusedLogitResults, rows: Any) -> FusedLogitResults:
-    """The same selection beside the model of other rows; what its summary shows stays that of its own rows."""
+    """The same selection with the model of other rows; its summary still shows its own rows."""
     if not isinstance(rows, Model) and not len(checks.rows("rows", rows, results.model.with_data().n_rows)):
         raise ValueError("rows must have observed labels, found no rows")
     model = rows if isinstance(rows, Model) else results.model.with_rows(rows)
@@ -93,26 +91,25 @@ def _on_rows(results: FusedLogitResults, rows: Any) -> FusedLogitResults:
 @registered("refit")
 @dataclass(eq=False, repr=False)
 class RefitResults(Fit):
-    """An unpenalized fit on the pattern of a penalized one, with Wald standard errors.
+    """Maximum likelihood fit with the support and ties of a penalized fit, with Wald standard errors.
 
     Tables have the shape of ``params``, features by tasks with the intercept first.
     Tied places hold the same number; places that the pattern sets to zero hold 0 in
     ``params`` and NaN in everything about uncertainty, because nothing was estimated there.
-    Everything is conditional on selection: where the same data chose what is zero and what is
-    equal, intervals are too short and p-values too small. Most of it is the fault of the ties:
-    without them (``ties=False``) and on rows that the selection did not see intervals hold
-    about what they say.
+    Everything is conditional on selection: where the same data selected support and ties,
+    intervals are too short and p-values too small, mostly because of the ties. Without ties
+    (``ties=False``), or on rows not used for selection, coverage is about nominal.
 
     Attributes
     ----------
     selected : FusedLogitResults
-        The penalized fit; beside other rows its model is that of these rows.
+        The penalized fit; on other rows its model is that of these rows.
     fit : constrained_fit.PatternFit
     cov_type : str
     ties : bool
         Whether values that are tied in the penalized fit are tied here.
     unseen : bool
-        Whether the rows are those of another model than the one that the selection saw.
+        Whether the rows are those of another model than the one used for selection.
     """
 
     selected: FusedLogitResults = saved(Nested("results"))
@@ -132,14 +129,14 @@ class RefitResults(Fit):
 
     @cached_property
     def pattern(self) -> np.ndarray:
-        """Zeros and ties of the penalized fit, or its zero features where ties were released."""
+        """Support and ties of the penalized fit, or its selected features without ties."""
         return self.fit.pattern
 
     # ---- estimated values -------------------------------------------------------------------------------------------
 
     @property
     def bse(self) -> pd.DataFrame:
-        """Wald standard errors, DataFrame (1 + d, t); NaN where nothing was estimated or no finite best exists."""
+        """Wald standard errors, DataFrame (1 + d, t); NaN where nothing was estimated or the estimate is infinite."""
         return self.model.spec.frame(self._places(np.sqrt(np.diag(self.fit.cov))))
 
     @property
@@ -182,9 +179,9 @@ class RefitResults(Fit):
         hypotheses : feature, (feature, task), list of these, or array_like of shape (q, p), optional
             A feature stands for all of its values, (feature, task) for the value that the
             feature has in this task (or in these, as ``table`` writes them). Rows of a
-            matrix are sums of values in the order of ``table``. Every value where left out.
+            matrix are contrasts of the values in the order of ``table``. Every value where left out.
         value : float or array_like, shape (q,)
-            What the hypotheses say that values or sums are equal to.
+            Values under the null hypotheses.
 
         Returns
         -------
@@ -227,7 +224,7 @@ class RefitResults(Fit):
 
     @property
     def separated(self) -> list:
-        """Tasks in which some coefficient has no finite best value, list of names."""
+        """Tasks in which some coefficient has no finite maximum likelihood estimate, list of names."""
         touched = (self._places(self.fit.unbounded.astype(float)) == 1).any(axis=0)
         return [name for name, hit in zip(self.model.endog_names, touched) if hit]
 
@@ -255,17 +252,17 @@ class RefitResults(Fit):
         return PredictionResults(linear, pd.DataFrame(np.sqrt(variance), linear.index, linear.columns))
 
     def get_margeff(self, which: str = "prob") -> MarginalEffects:
-        """Average predictive differences by feature and task, conditional on selection.
+        """Average marginal effects (predictive differences) by feature and task, conditional on selection.
 
-        What one unit more of a feature does to predictions, all others as they are, on average over
-        the rows (by their weights): the derivative, or from 0 to 1 of a feature that has
-        no other numbers. Standard errors are by the delta method, derivatives numerical. A column of
-        a formula is moved alone, also where others are made from the same variable.
+        The weighted mean over rows of the derivative of the prediction in a feature, others fixed;
+        of a 0/1 feature the discrete difference. Standard errors are by the delta method with
+        numerical derivatives. A column of a formula is moved alone, even where others, such as
+        interactions, come from the same variable.
 
         Parameters
         ----------
         which : "prob", or what the outcome predicts as numbers
-            As in ``predict``: "levels" or "rank" of an ordered outcome; "hazard", "survival", ... of time to event.
+            As in ``predict``: "levels" or "rank" of an ordered outcome; "hazard", "survival", ... of a survival model.
 
         Returns
         -------
@@ -316,7 +313,7 @@ class RefitResults(Fit):
         return np.where(self.pattern >= 0, np.append(values, np.nan)[self.pattern], np.nan)
 
     def remove_data(self) -> None:
-        """Let go of the data, here and in ``selected``; see ``FusedLogitResults.remove_data``."""
+        """Drop the data, here and in ``selected``; see ``FusedLogitResults.remove_data``."""
         self.facts  # noqa: B018  computed now, and kept
         self.__dict__.pop("_untied", None)
         self.selected = copy(self.selected)

@@ -1,4 +1,4 @@
-"""What fits of resampled rows and of halves of the rows have in common."""
+"""What the bootstrap and stability selection have in common."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def refits(results: FusedLogitResults, penalty: Penalty, parts: Any, seeds: list
     penalty : Penalty
         That of the fit, or another.
     parts : function
-        From the sampling units and a generator to what multiplies the weights of the rows, in one
-        part or in several.
+        From the sampling units and a generator to multipliers of the row weights, for one part
+        or several.
     seeds : list of SeedSequence
         One for each call of ``parts``.
     n_jobs, progress : as for ``FusedLogitResults.bootstrap``
@@ -94,7 +94,7 @@ class Resampled(Result):
         return selection_frequencies(self, ax=ax)  # type: ignore[arg-type]  # one of the two below
 
     def remove_data(self) -> None:
-        """Let go of the data of the fit; see ``FusedLogitResults.remove_data``."""
+        """Drop the data of the fit; see ``FusedLogitResults.remove_data``."""
         self.results = copy(self.results)
         self.results.remove_data()
 

@@ -1,4 +1,4 @@
-"""Features, effects and changes that come again in halves of the rows, with a bound on how many of them are false."""
+"""Stability selection with complementary pairs: features, effects and changes, with an error bound."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = ["Bound", "StabilityResults", "What", "share_needed", "stability"]
 What = Literal["features", "effects", "changes"]
 Bound = Literal["none", "unimodal"]
 
-_SHARE = 0.9       # of the halves, to be needed at most, where penalties are searched for
-_TRIAL_PAIRS = 10  # that each penalty is tried on
+_SHARE = 0.9       # largest threshold accepted in the search for the penalty
+_TRIAL_PAIRS = 10  # complementary pairs for each penalty tried
 _STEP, _STEPS = 1.25, 40
 
 
@@ -55,14 +55,14 @@ def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, what: What
 
 
 def share_needed(found: float, candidates: int, errors: float, halves: int, bound: Bound = "unimodal") -> float:
-    """Share of halves above which at most ``errors`` candidates of no more than average chance are to be expected.
+    """Threshold above which at most ``errors`` candidates of low selection probability are expected.
 
     Parameters
     ----------
     found : float
-        Found in a half on average.
+        Average number selected in a half, q.
     candidates : int
-        All that could be found.
+        Number of candidates, p.
     errors : float
     halves : int
     bound : "none" or "unimodal"
@@ -71,7 +71,7 @@ def share_needed(found: float, candidates: int, errors: float, halves: int, boun
     Returns
     -------
     float
-        Above 1 where no share is enough.
+        Above 1 where no threshold suffices.
     """
     candidates, pairs = max(candidates, 1), halves / 2
     if bound == "none":
@@ -101,7 +101,7 @@ def _raised(penalty: Penalty, what: What, multiple: float) -> Penalty:
 
 
 def _search(halved: Any, seeds: list) -> float:
-    """The smallest multiple of the penalty, at least 1, at which a share of ``_SHARE`` is enough, by bisection."""
+    """The smallest multiple of the penalty, at least 1, at which a threshold of ``_SHARE`` suffices, by bisection."""
     few = seeds[:_TRIAL_PAIRS]
 
     def is_enough(step):
@@ -118,46 +118,45 @@ def _search(halved: Any, seeds: list) -> float:
 
 
 def _doubled_halves(groups, rng):
-    """Two halves whose weights are doubled, so that a row meets the same penalties as in all."""
+    """A complementary pair with doubled weights, so that the penalty per row is that of the full data."""
     return [2.0 * times for times in halves(groups, rng)]
 
 
 @registered("stability")
 @dataclass(eq=False, repr=False)
 class StabilityResults(Resampled):
-    """Fits of complementary halves of the rows.
+    """Stability selection: fits of complementary pairs of halves.
 
     Attributes
     ----------
     results : FusedLogitResults
         The fit on all rows.
     samples : ndarray, shape (n, 1 + d, t)
-        Coefficients of each half; two that follow each other share no row.
+        Coefficients of each half; the two halves of a pair are adjacent.
     status : ndarray of str, shape (n,)
-        "optimal", or what kept a half from it.
+        Status of the fit of each half, "optimal" or another.
     seed : int or None
         What ``rng`` was, where it was a number.
     what : str
         What is looked for: "features", "effects" or "changes".
     bound : str
-        "none" or "unimodal": what is assumed of the shares.
+        "none" or "unimodal": assumption on the selection frequencies.
     errors : float or None
-        Largest number of false ones to expect, for which the penalty was raised.
+        Largest expected number of false selections, for which the penalty was raised.
     multiple : float
         By how much l1 (for changes: fusion) of the fit was multiplied in the halves.
 
     Notes
     -----
-    If on average q of p candidates are found in a half, those found in at least a share s of
-    the halves, s > 1/2, hold in expectation at most q^2 / ((2 s - 1) p) candidates whose chance
-    to be found in a half is no better than average, q / p (Shah and Samworth 2013, theorem 1).
-    Nothing is assumed for that but independent rows (``bound="none"``). ``bound="unimodal"`` also
-    assumes that the number of pairs whose halves both find a candidate has a unimodal
-    distribution for each of these, and needs a smaller share for it (their equation 8).
-    To read either as a bound on *false* ones, as Meinshausen and Buhlmann (2010) do, one must
-    assume that each false candidate has at most the average chance. That fails where a false
-    one looks like a true one: a feature that is correlated with a true one, a tie next to a
-    true change, or any feature where most candidates are found anyway.
+    If on average q of p candidates are selected in a half, those selected in at least a share s
+    of the halves, s > 1/2, contain in expectation at most q^2 / ((2 s - 1) p) candidates of low
+    selection probability, at most q / p in a half (Shah and Samworth 2013, theorem 1). This
+    assumes independent sampling units only (``bound="none"``). ``bound="unimodal"`` also assumes
+    that for each of these the number of pairs in which both halves select it is unimodal; the
+    threshold is then lower (their equation 8). To read either as a bound on *false* selections,
+    as Meinshausen and Buhlmann (2010) do, one must assume that noise candidates have at most the
+    average selection probability. That fails for a feature correlated with a true one, a tie next
+    to a true change, or where most candidates are selected anyway.
     """
 
     what: str = saved(Plain(word(*get_args(What))), default="features")
@@ -184,26 +183,26 @@ class StabilityResults(Resampled):
         return 1 - self.change_frequency
 
     def threshold(self, what: What | None = None, errors: float | None = None) -> float:
-        """Share of halves above which at most ``errors`` false ones are expected; above 1 where none is enough.
+        """Threshold on the selection frequency for at most ``errors`` expected false ones; above 1 where none suffices.
 
         Parameters
         ----------
         what : "features", "effects" or "changes", optional
             What the halves were made for where left out.
         errors : float, optional
-            Largest number of false ones to expect, positive; as the halves were made for, or 1.
+            Largest expected number of false selections, positive; by default that of the search, or 1.
         """
         return share_needed(*self.average(what), self._errors(errors), len(self.samples),
                             self.bound)  # type: ignore[arg-type]
 
     def average(self, what: What | None = None) -> tuple[float, int]:
-        """How many are found in a half on average, and how many there could be: q and p of the notes."""
+        """Average number selected in a half and number of candidates: q and p of the notes."""
         what = self._what(what)
         found = self._found(what)[:, self._candidates(what)]
         return float(found.sum(axis=(1, 2)).mean()), found[0].size
 
     def stable(self, what: What | None = None, errors: float | None = None) -> pd.DataFrame:
-        """Those found in so many halves that at most ``errors`` false ones are expected among them.
+        """The stable set: candidates above ``threshold``.
 
         Parameters
         ----------
@@ -230,12 +229,12 @@ class StabilityResults(Resampled):
         return table.assign(coef=[self.results.params.iat[1 + j, k] for j, k in places])
 
     def summary(self, errors: float | None = None, max_rows: int | None = 40) -> Summary:
-        """A statsmodels ``Summary``: what is found so often that at most ``errors`` false ones are expected.
+        """A statsmodels ``Summary`` of the stable set.
 
         Parameters
         ----------
         errors : float, optional
-            As the halves were made for, or 1, where left out.
+            As for ``threshold``.
         max_rows : int or None
             Features, effects or changes to show, those found most often; None shows all.
         """
