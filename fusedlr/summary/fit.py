@@ -92,7 +92,7 @@ def _quality(results):
 
 
 def _gap_text(gap):
-    """A gap of the size of rounding errors has no digits worth printing: they differ from machine to machine."""
+    """A gap at rounding level is printed as a bound: its digits differ between machines."""
     return f"{gap:.1e}" if gap >= 1e-12 else "below 1e-12"
 
 

@@ -1,4 +1,4 @@
-"""The printed summary of p-values of many splits."""
+"""The printed summary of multi-split p-values."""
 
 from __future__ import annotations
 

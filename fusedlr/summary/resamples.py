@@ -1,4 +1,4 @@
-"""Printed summaries of a bootstrap and of halves of the rows."""
+"""Printed summaries of the bootstrap and of stability selection."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def summarize_bootstrap(found: BootstrapResults, alpha: float = 0.05, max_rows: 
 
 
 def summarize_stability(found: StabilityResults, errors: float = 1.0, max_rows: int | None = 40) -> Summary:
-    """Summary of a ``StabilityResults``: what is found often enough, with the shares of halves that find it."""
+    """Summary of a ``StabilityResults``: the stable set with its selection frequencies."""
     what: Any = found.what
     share, (average, candidates) = found.threshold(what, errors), found.average(what)
     with warnings.catch_warnings():
@@ -114,7 +114,7 @@ def _run(found):
 
 
 def _rows_to_show(found, max_rows):
-    """Rows of params to print: the intercept and features that are ever selected, most often selected first to stay."""
+    """Rows of params to print: the intercept and the features selected most often."""
     often = (found.samples[:, 1:] != 0).mean(axis=(0, 2))
     ever = int(np.count_nonzero(often))
     limit = len(often) if max_rows is None else checks.whole("max_rows", max_rows, 0, way_out="None shows all features")

@@ -42,7 +42,7 @@ def overview(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]], 
 
 
 def rows_and_groups(fit: Fit) -> list[tuple[str, str]]:
-    """How many rows there are and how many are not used, and how many groups where rows belong together."""
+    """Numbers of rows, of unused rows, and of groups where there are any."""
     facts, groups = fit.facts, fit.model.problem.groups
     unused = {"without label": facts.unlabelled, "dropped": fit.model.n_dropped}
     said = ", ".join(f"{count} {why}" for why, count in unused.items() if count)
@@ -70,7 +70,7 @@ def number(value: float) -> str:
     """Four decimals, or an exponent where they would hide the value; a dash where there is none."""
     if np.isnan(value):
         return "-"
-    value += 0.0  # a zero that was reached from below has a sign, which says nothing
+    value += 0.0  # turns -0.0 into 0.0
     return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
 
 

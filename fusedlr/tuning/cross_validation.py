@@ -1,4 +1,4 @@
-"""Choice of penalties from the data themselves: cross-validation, and information criteria."""
+"""Tuning of the penalties by cross-validation or information criteria."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ By = Literal["cv", "aic", "bic", "ebic"]
 def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
            l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
            progress: bool = True, repeats: int = 1) -> CVResults:
-    """Choose the penalties of a model from its own data, and fit it there; arguments as for ``FusedLogit.fit_cv``."""
+    """Choose the penalties and fit there; arguments as for ``FusedLogit.fit_cv``."""
     by, rule = checks.word("by", by, get_args(By)), checks.word("rule", rule, get_args(Rule))
     metric = checks.word("metric", metric, model.metrics)
     if by != "cv" and rule == "1se":
@@ -61,7 +61,7 @@ def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logl
 @registered("cv")
 @dataclass(eq=False, repr=False, kw_only=True)
 class CVResults(FusedLogitResults):
-    """The fit at the penalties that were chosen, and the scores of every point of the grid that it was chosen from.
+    """The fit at the chosen penalties, and the scores of every point of the grid.
 
     Attributes
     ----------
@@ -75,8 +75,8 @@ class CVResults(FusedLogitResults):
     one_se : int or None
         Row chosen by the one-standard-error rule.
     parts : ndarray, shape (repeats times number of folds, n), or None
-        Share of each row that is held out in each fold: 1 in one of them, unless its weight was
-        split as so many equal rows would be.
+        Share of each row that is held out in each fold: 1 in one fold, unless its frequency weight
+        was split over folds.
     repeats : int
         How often folds were drawn.
     fold_scores : ndarray, shape (repeats times number of folds, g), or None
@@ -118,11 +118,10 @@ class CVResults(FusedLogitResults):
     def table(self) -> pd.DataFrame:
         """One row for each point.
 
-        l1, l2, fusion; by cross-validation the ``mean`` of the metric over folds (each counts by
-        the weight of its labels), ``se``, the standard error of that mean by its spread over folds,
-        ``se_difference``, the standard error of the difference between this mean and that of the
-        best point, paired by rows (or groups), which the rule "1se" goes by, and the means
-        ``logloss`` and ``error`` (and the metric's, if it is another); or by a criterion
+        l1, l2, fusion; by cross-validation the ``mean`` of the metric over folds (weighted by
+        their labels), ``se``, its standard error from the spread over folds, ``se_difference``, the
+        standard error of the paired difference to the best point by rows (or groups), used by
+        rule "1se", and the means ``logloss`` and ``error`` (and of another metric); or by a criterion
         ``df_effective``, ``aic`` and ``bic``; then ``df``, ``nonzeros`` and ``status`` of the fit on all rows.
         """
         grid = self.grid.table
@@ -153,8 +152,8 @@ class CVResults(FusedLogitResults):
     def out_of_fold(self) -> pd.DataFrame | pd.Series:
         """Probabilities of yes in the rows of the fit, each by the fit at the chosen penalties without its fold.
 
-        Means over repeats, where folds were drawn several times. The same folds chose the
-        penalties, so that scores of these probabilities are a little better than those of new rows.
+        Means over repeats. The same folds chose the penalties, so scores of these probabilities
+        are slightly optimistic.
 
         Returns
         -------
@@ -175,7 +174,7 @@ class CVResults(FusedLogitResults):
         return total / self.repeats
 
     def scores(self) -> pd.DataFrame:
-        """How good the out-of-fold probabilities are, by task, with standard errors by rows or groups.
+        """Scores of the out-of-fold probabilities by task, with standard errors by rows or groups.
 
         Returns
         -------
@@ -309,7 +308,7 @@ def _binding(found, name):
 
 
 def _warn_chosen(found, given):
-    """Say so if the chosen fit is not what it should be; the others may be in corners that no one wants."""
+    """Warn of problems at the chosen point only; other points of the grid may be extreme."""
     status = found.table["status"].iloc[found.chosen]
     point = ", ".join(f"{name}={value:.4g}" for name, value in found.penalties.items())
     ends = [name for name in PENALTIES if name in given or _binding(found, name)]  # a default list ends where it should
@@ -358,7 +357,7 @@ def _parts_once(model, folds, drawn, rng):
 
 
 def _warn_heavy(model, folds):
-    """Warn of a row that holds so much of a task that the fit without it is another one."""
+    """Warn of a row with more of a task's weight than a fold should hold."""
     labels, whole = model.problem.labels, model.problem.groups.are_whole
     total = labels.sums(labels.weight)
     share = max(float(labels.weight[part].max() / sum_) for part, sum_ in zip(labels.parts, total) if sum_ > 0)

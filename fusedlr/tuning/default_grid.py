@@ -1,6 +1,6 @@
 """A grid of penalties that suits the data, and where it ends.
 
-The ends are the smallest l1 that leaves nothing and the smallest fusion that ties everything.
+The ends are the smallest l1 with empty support and the smallest fusion that ties all tasks.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..tasks import TaskGraph
 
 __all__ = ["PenaltyLimits", "default_penalties", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
 
-# Up to this many tasks every set of tasks is looked at; larger graphs other than chain and ring take linear programs.
+# Up to this many tasks all subsets are enumerated; larger graphs other than chain and ring take linear programs.
 _ALL_SETS = 12
 
 _TOL = 1e-10
 
-# Stands for an l2 of zero where rows are too few for a fit without penalty, as a share of the mean curvature.
+# Replaces an l2 of zero where n is too small for an unpenalized fit, as a share of the mean curvature.
 _ALMOST_ZERO = 1e-3
 
 
@@ -45,7 +45,7 @@ class PenaltyLimits(NamedTuple):
 def default_penalties(problem: Problem) -> dict[str, np.ndarray]:
     """A grid of penalties that suits the data: 10 of l1, 3 of l2, 9 of fusion.
 
-    l1 falls from the smallest that leaves no coefficient to a thousandth of it (a
+    l1 falls from the smallest with empty support to a thousandth of it (a
     hundredth where there are not more rows than features). l2 is 0, and 3 % and 30 % of
     the mean curvature of the loss in one coefficient, which shrinks a coefficient of a
     lone feature by about as much. fusion is 0, then rises over three powers of ten to the
@@ -81,10 +81,10 @@ def penalty_limits(problem: Problem, l1: Any = 0.0, l2: Any = 0.0, fusion: Any =
 def l1_limit(problem: Problem, fusion: Any = 0.0) -> float:
     """Smallest l1 at which every penalized coefficient is zero.
 
-    Intercepts, and features whose penalty factor is 0, are fitted first; the limit is
-    what it takes to hold the others at zero against the gradient that remains. It does
-    not depend on l2. Fusion helps to hold coefficients at zero, but it also moves
-    intercepts that are fused, so the limit can fall or rise with fusion.
+    Intercepts and unpenalized features (penalty factor 0) are fitted first; at the limit the
+    gradient of the others meets the KKT conditions at zero. It does not depend on l2. Fusion
+    helps to hold coefficients at zero, but it also moves fused intercepts, so the limit can
+    fall or rise with fusion.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ def l1_limit(problem: Problem, fusion: Any = 0.0) -> float:
 def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     """Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept.
 
-    In a graph of several parts that no edge joins, tasks of one part are equal. The
-    pooled model is fitted at l1 and l2 first; the limit is the least bound on the slope
-    of any edge such that slopes along the edges cancel the gradient of each task. With
-    l1 = l2 = 0 and no more rows than coefficients the pooled model has no fit of its own;
-    an l2 of a thousandth of the mean curvature of the loss stands in.
+    In a disconnected graph, equal within each connected component. The pooled model is
+    fitted at l1 and l2 first; the limit is the least bound on the dual variable (slope)
+    of any edge such that they cancel the gradient of each task. With l1 = l2 = 0 and no
+    more rows than coefficients the pooled model has no unique fit; an l2 of a thousandth
+    of the mean curvature of the loss is used instead.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     Returns
     -------
     float
-        0 if no two tasks are neighbours, or nothing is fused. Features whose fusion factor is 0
-        are taken as equal too, so that it is a little off where there are any.
+        0 if no two tasks are neighbours, or nothing is fused. Approximate where some fusion
+        factor is 0: those features are pooled too.
     """
     if not len(problem.tasks.edges) or not problem.factors.fusion.any():
         return 0.0
@@ -163,9 +163,9 @@ def null_params(problem: Problem, fusion: Any = 0.0) -> np.ndarray:
 
 
 def _centred(problem):
-    """The same problem with features around their means, where free intercepts make up for it; else itself.
+    """The same problem with centred features, where intercepts are free to absorb the shift; else itself.
 
-    Limits of penalties are the same for both, and those of features far from zero are found here.
+    The limits are the same for both; centring keeps them accurate for features far from zero.
     """
     if problem.fuse_intercepts:
         return problem
@@ -175,7 +175,7 @@ def _centred(problem):
 
 
 def _mean_curvature(problem):
-    """Second derivative of the loss in one penalized coefficient at zero, its intercept fitted along, mean over all.
+    """Mean second derivative of the loss in a penalized coefficient at zero, its intercept profiled out.
 
     In units in which l2 has the factor 1.
     """
@@ -188,14 +188,14 @@ def _mean_curvature(problem):
     means = []
     for part in labels.parts:
         X, weight = problem.design.X[np.ix_(labels.row[part], held)] / unit, second[part]
-        # Around the mean: the intercept takes up where a feature has its zero, which must not count as curvature.
+        # Around the mean: the intercept absorbs the origin of a feature, which must not count as curvature.
         centre = weight @ X / max(weight.sum(), np.finfo(float).tiny)
         means.append(weight @ (X - centre) ** 2)
     return float(np.mean(means))
 
 
 def _pooled_params(problem, penalty):
-    """The fit in which all tasks of a connected part are equal, up to intercepts that are not fused."""
+    """The pooled fit of each connected component: tasks are equal, up to intercepts that are not fused."""
     parts = problem.tasks.components()
     params = np.empty((1 + problem.n_features, problem.n_tasks))
     for part in range(parts.max() + 1):
@@ -310,7 +310,7 @@ def _smallest_by_program(slopes, slack, fusion, tasks):
 
 
 def _enough_slack(slopes, slack, tasks):
-    """The slack, raised by what the pooled fit, exact only to its tolerance, leaves unbalanced in a connected part."""
+    """The slack, raised by the residual gradient of the pooled fit (its tolerance) in a connected component."""
     parts = tasks.components()
     mean = (np.bincount(parts, slopes) / np.bincount(parts))[parts]
     return np.maximum(slack, np.abs(mean))

@@ -1,4 +1,4 @@
-"""Scores of every point of a grid in every fold, and how far they can be trusted."""
+"""Held-out scores of every point of a grid in every fold, and their standard errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class FoldScores:
-    """What was found in each fold, the folds of one repeat after those of another.
+    """Scores of each fold, repeat after repeat.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class FoldScores:
         return np.sqrt(np.mean(variances, axis=0))
 
     def paired_error(self, metric: str, judge: Metric, best: int) -> np.ndarray:
-        """Standard error of the mean difference to the best point, in the same held-out labels, shape (g,).
+        """Standard error of the mean paired difference to the best point on held-out labels, shape (g,).
 
-        By sampling units: what each row, or each group of rows, adds to the difference is taken
-        as independent of the others. Scores that are no means over labels go by folds.
-        Of several repeats, whose folds hold the same labels, the mean variance is taken.
+        By sampling units: contributions of rows (or groups) are taken as independent. For scores
+        that are no means over labels, such as AUC, by folds. Over repeats, which hold out the
+        same labels, the variance is averaged.
         """
         if judge.by_label is None:
             return self.standard_error(metric, best)

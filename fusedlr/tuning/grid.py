@@ -1,4 +1,4 @@
-"""Many penalties on one data set, each fit started from the best solution so far."""
+"""Fits on a grid of penalties, with warm starts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Grid(Result):
         return len(self.table)
 
     def results(self, i: int) -> FusedLogitResults:
-        """The fit at point ``i``, solved exactly from where the grid left it: what ``model.fit`` gives there."""
+        """The fit at point ``i``, warm-started from the grid and solved exactly, as by ``model.fit``."""
         i = checks.whole("i", i, -len(self), len(self) - 1, "it is a row of table")
         penalties = dict(zip(PENALTIES, self.path.points[i].tolist()))
         problem = self.model.with_data()
@@ -102,9 +102,8 @@ class Grid(Result):
         metric : "logloss", "error" or "auc"
             Mean negative log-likelihood or share of wrong labels over all observed labels
             of all tasks, or area under the ROC curve, mean over tasks; of an ordered outcome
-            also "rps", the mean ranked probability score. Points that are equal in it
-            are told apart by log-loss (in log-loss: by error), then by the larger penalties
-            (l1 first, then l2, then fusion).
+            also "rps", the mean ranked probability score. Equal scores are resolved by log-loss
+            (for log-loss: by error), then by the larger penalties (l1, then l2, then fusion).
         offset, weights : as for ``FusedLogit``, optional
         task : as for ``FusedLogit.from_long``, optional
             The task of each row, where rows have one each.
@@ -173,8 +172,8 @@ def _end(values, chosen):
 def _goes_on(grid, chosen, name, end):
     """Whether the fit would go on to change beyond that end.
 
-    A larger penalty changes nothing where all is zero, or tied; a smaller one next to
-    nothing where it holds no coefficient at zero, or tied, and is small already.
+    A larger penalty changes nothing where all is zero, or tied; a smaller one hardly anything
+    where it is small already and no coefficient is zero, or tied.
     """
     problem, params = grid.model.problem, grid.path[chosen]
     differences = problem.tasks.differences(params)[problem.factors.fusion > 0]
