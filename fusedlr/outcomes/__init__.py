@@ -1,4 +1,4 @@
-"""What the tasks are about: yes/no tasks, steps of an ordered outcome, intervals of the time to an event.
+"""What the tasks model: binary labels, steps of an ordered outcome, intervals of discrete-time survival.
 
 An outcome says two things: what the labels of its tasks are, and what the predictions of
 the tasks mean for the outcome as a whole. Models, solvers and results know no more of it.

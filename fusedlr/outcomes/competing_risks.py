@@ -1,4 +1,4 @@
-"""Time to an event of one of several causes: a chain of intervals for each cause."""
+"""Competing risks in discrete time: a chain of intervals for each cause."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_causes(causes: Any) -> dict:
 
 @dataclass(frozen=True)
 class CompetingRisks(Outcome):
-    """Intervals in which an event of one of several causes can come.
+    """Intervals of discrete time with several causes of an event.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class CompetingRisks(Outcome):
         return tuple(f"{cause} {name}" for cause in self.causes for name in interval_names(self.breaks))
 
     def graph(self) -> TaskGraph:
-        """A chain of intervals for each cause; nothing ties causes to each other."""
+        """A chain of intervals for each cause; causes are not fused with each other."""
         intervals = len(self.breaks) - 1
         edges = [(self.tasks[k], self.tasks[k + 1]) for k in range(len(self.tasks) - 1) if (k + 1) % intervals]
         return TaskGraph(edges, names=self.tasks)
@@ -85,11 +85,11 @@ class CompetingRisks(Outcome):
         return [*lines, ("Events, all:", events_text(int(inside.sum()), self.before, self.beyond))]
 
     def predict(self, linear: pd.DataFrame, which: str, cause: Any = None) -> pd.DataFrame | pd.Series:
-        """Cause-specific hazards, survival without any event, incidence of each cause, or the median of any event.
+        """Cause-specific hazards, event-free survival, cumulative incidence by cause, or median time to any event.
 
-        Incidence is that of Aalen and Johansen: the sum over intervals of the probability to
-        reach the interval without any event times the hazard of the cause in it. Fitted hazards
-        that add up to more than 1 in an interval are divided by their sum, with a warning.
+        Cumulative incidence is the Aalen-Johansen estimator: the sum over intervals of event-free
+        survival up to the interval times the cause-specific hazard in it. Fitted hazards that sum
+        to more than 1 in an interval are divided by their sum, with a warning.
         """
         if cause is not None and which not in ("hazard", "incidence"):
             raise ValueError(f"cause goes with which='hazard' and 'incidence', found {which!r}, which is about any "
@@ -109,7 +109,7 @@ class CompetingRisks(Outcome):
         return pd.DataFrame(values.reshape(len(values), -1), linear.index, columns)
 
     def _hazards(self, linear):
-        """Hazards of every row, cause and interval, of sums at most 1."""
+        """Cause-specific hazards by row, cause and interval, with sums over causes at most 1."""
         hazards = sigmoid(linear).reshape(len(linear), len(self.causes), -1)
         total = hazards.sum(axis=1, keepdims=True)
         beyond = int((total > 1).any(axis=(1, 2)).sum())

@@ -1,4 +1,4 @@
-"""One label and one task for each row: age bands, years, doses, visits, regions."""
+"""Long format: one label and one task for each row (age bands, years, doses, visits, regions)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _column(argument, values):
 
 
 def _depth(values):
-    """Number of dimensions; that of ragged lists, which numpy has no word for, is 2."""
+    """Number of dimensions; 2 for ragged lists."""
     ragged = isinstance(values, (list, tuple)) and any(isinstance(value, (list, tuple)) for value in values)
     return 2 if ragged else np.ndim(values)
 

@@ -1,4 +1,4 @@
-"""One ordered outcome as a chain of yes/no tasks, one for each step from a level to the next."""
+"""An ordered outcome as a chain of binary tasks: continuation-ratio (sequential) or cumulative logits."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Ordered(Outcome):
         return LabelledRows(Labels.wide(above), len(rank), rank.index if isinstance(endog, pd.Series) else None)
 
     def observed(self, labels: Labels, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Ranks of n rows and how often each counts, both of shape (n,); the weight is 0 where missing."""
+        """Ranks and weights of n rows, both of shape (n,); the weight is 0 where missing."""
         rank = np.zeros(n, dtype=int)
         yes = labels.yes & (labels.weight > 0)
         # With no label beyond the level where a row ended, the highest yes counts.
@@ -131,7 +131,7 @@ class Ordered(Outcome):
         return pd.Series(self._named(shares.argmax(axis=1)), linear.index, name="level")
 
     def loglike(self, labels: Labels, linear: np.ndarray) -> float:
-        """Log-likelihood of the levels themselves, weights counted; -inf where a level that occurs has no chance."""
+        """Log-likelihood of the levels, weights counted; -inf where an observed level has probability 0."""
         if self.layout == "sequential":  # the tasks' likelihoods multiply to that of the levels
             return super().loglike(labels, linear)
         n = labels.row.max() + 1
@@ -142,7 +142,7 @@ class Ordered(Outcome):
             return float(weights[seen] @ np.log(np.take_along_axis(shares, rank[seen, None], axis=1)[:, 0]))
 
     def null_loglike(self, labels: Labels, offset: np.ndarray) -> float:
-        """Log-likelihood of the levels if every row had the same chances, weights counted."""
+        """Log-likelihood of the levels in the null model, weights counted."""
         if self.layout == "sequential":
             return super().null_loglike(labels, offset)
         rank, weights = self.observed(labels, labels.row.max() + 1)
@@ -190,7 +190,7 @@ class Ordered(Outcome):
 
 
 def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, offset: Any = None) -> pd.Series:
-    """How well a fit of an ordered outcome predicts other rows.
+    """Scores of a fit of an ordered outcome on held-out rows.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, off
     Returns
     -------
     Series
-        ``logloss``, minus the mean log-probability of the level that came; ``rps``, the
+        ``logloss``, minus the mean log-probability of the observed level; ``rps``, the
         mean ranked probability score; ``error``, the share of rows whose most probable
         level is another; ``nobs``, the rows that were scored. Weights count in all of them.
     """
@@ -233,7 +233,7 @@ def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, off
 
 
 def ranked_probability(shares: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Squared distance of the cumulative probabilities from those of the level that came, summed over thresholds.
+    """Ranked probability score: squared error of the cumulative probabilities, summed over thresholds.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _stops(linear):
 
 
 def _differences(above):
-    """Probability of each level from P(> level), put in falling order first where these cross."""
+    """Probability of each level from P(> level), sorted to be decreasing where these cross."""
     falling = -np.sort(-above, axis=-1)
     ones = np.ones((*above.shape[:-1], 1))
     return np.concatenate([ones, falling], axis=-1) - np.concatenate([falling, 0 * ones], axis=-1)

@@ -47,7 +47,7 @@ class Outcome:
     predictions: ClassVar[tuple[str, ...]] = ()
     #: Whether each row has one task only.
     long = False
-    #: Whether the observations that are counted are groups, where there are any: rows of one person follow each other.
+    #: Whether ``nobs`` counts groups, where there are any: a person may have several consecutive rows.
     by_group: ClassVar[bool] = False
     #: Names of the causes of an event, where there are several; ``predict`` takes one of them then.
     causes: tuple = ()

@@ -1,4 +1,4 @@
-"""Time to an event as a chain of yes/no tasks, one for each interval: did the event come in it?"""
+"""Discrete-time survival as a chain of binary tasks, one for each interval: did the event occur in it?"""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["Survival", "Times", "events_text", "interval_names", "median_times",
 
 @dataclass(frozen=True)
 class Times:
-    """When rows were watched, and how it ended.
+    """Entry, exit and event of each row (left truncation and right censoring).
 
     Attributes
     ----------
     entry, time : ndarray, shape (n,)
-        Watched from entry to time.
+        At risk from entry to time.
     event : ndarray of int, shape (n,)
         0 where the row was censored at ``time``; else the number of the cause of the event, from 1 on.
     index : pandas.Index or None
@@ -59,11 +59,11 @@ class Times:
 
     @property
     def came(self) -> np.ndarray:
-        """Whether the event came, of any cause, ndarray of bool, shape (n,)."""
+        """Whether an event of any cause occurred, ndarray of bool, shape (n,)."""
         return self.event > 0
 
     def at_once(self, start: float) -> np.ndarray:
-        """Whether the event came at the very start of time, of rows watched from then on, ndarray of bool, (n,)."""
+        """Whether the event occurred at ``start``, of rows that entered then, ndarray of bool, (n,)."""
         return self.came & (self.time == start) & (self.entry == start)
 
     def rows(self, rows: np.ndarray) -> Times:
@@ -72,7 +72,7 @@ class Times:
                      self.index[rows])
 
     def refuse_overlaps(self, code: np.ndarray, word: str) -> None:
-        """Refuse rows of one group that were watched at the same time."""
+        """Refuse rows of one group whose times at risk overlap."""
         order = np.lexsort((self.entry, code))
         same = code[order][1:] == code[order][:-1]
         early = same & (self.entry[order][1:] < self.time[order][:-1])
@@ -84,12 +84,12 @@ class Times:
 
 
 def person_periods(times: Times, breaks: tuple, causes: int = 1) -> Labels:
-    """Labels of rows in the intervals in which they were watched, cause by cause.
+    """Person-period labels: one for each row and interval at risk, cause by cause.
 
-    The event is 1 with weight 1 in its interval, whatever part of it was watched; a part that
-    was survived is 0 with the share of the interval as its weight. An interval holds its right
-    end; an event at the very start of all intervals, of a row watched from then on, is in the
-    first. An event of another cause is 0 with weight 1: this cause did not come in the interval.
+    An event is 1 with weight 1 in its interval, whatever share of it the row was at risk; an
+    interval survived is 0, weighted by the share at risk. Intervals are closed on the right; an
+    event at the start of the first one, of a row that entered then, is in the first. An event of
+    a competing cause is 0 with weight 1.
     """
     start, end = np.array(breaks[:-1]), np.array(breaks[1:])
     rows, signs, weights = [], [], []
@@ -108,15 +108,15 @@ def person_periods(times: Times, breaks: tuple, causes: int = 1) -> Labels:
 
 @dataclass(frozen=True)
 class Survival(Outcome):
-    """Intervals in which an event can come.
+    """Intervals of discrete-time survival.
 
     Attributes
     ----------
     breaks : tuple of float
-        Ends of the intervals, with the start of the first one in front; each interval
-        holds its right end, not its left.
+        Start of the first interval, then the ends of all; intervals are open on the left and
+        closed on the right.
     before, beyond : int
-        Events of the fit that came before the first interval, and after the last.
+        Events of the fit before the first interval, and after the last.
     """
 
     kind: ClassVar[str] = "survival"
@@ -154,7 +154,7 @@ class Survival(Outcome):
         return [("Events:", events_text(int(labels.yes.sum()), self.before, self.beyond))]
 
     def curves(self, linear: np.ndarray) -> np.ndarray:
-        """Probability to be without the event at the end of each interval, from linear predictors, shape (n, t)."""
+        """Survival at the end of each interval, from linear predictors, shape (n, t)."""
         return np.cumprod(sigmoid(-linear), axis=1)
 
     def predict(self, linear: pd.DataFrame, which: str) -> pd.DataFrame | pd.Series:
@@ -168,7 +168,7 @@ class Survival(Outcome):
 
 
 def median_times(alive: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """When survival curves, at the ends of intervals, fall to a half, shape (n,); NaN where they do not.
+    """Median survival times from survival at the ends of intervals, shape (n,); NaN where it stays above a half.
 
     Within an interval the hazard is taken as constant over time, so that survival falls
     geometrically; linearly where it falls to 0.
@@ -294,7 +294,7 @@ def _breaks(breaks, times):
                              way_out="it is a number of intervals, or the ends of the intervals")
         came = times.time[times.came]
         last = np.quantile(came, (count - 1) / count, method="inverted_cdf") if count > 1 else start
-        # Where nobody outlives the last interval its hazard would be 1: as many events as in each stay beyond it.
+        # If all at risk in the last interval have the event, its hazard is 1: one interval's events stay beyond.
         survived = ~times.came & (times.time > last) | (times.time > came.max())
         places = np.arange(1, count + 1) / (count if survived.any() else count + 1)
         ends = np.unique(np.quantile(came, places, method="inverted_cdf"))

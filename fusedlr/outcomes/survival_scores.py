@@ -1,4 +1,4 @@
-"""How well fitted hazards predict when the event comes, in rows that were watched for different times."""
+"""Scores of survival predictions under left truncation and right censoring: Brier score and concordance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["brier_scores", "censoring_curve", "concordance", "curve_scores", "ou
 
 def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any = None, weights: Any = None,
                     offset: Any = None) -> pd.Series:
-    """Scores of a fit of time to event in other rows.
+    """Scores of a survival fit on held-out rows.
 
     Parameters
     ----------
@@ -38,22 +38,20 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
     -------
     Series
         ``loglike``, the mean log-likelihood of a row, over those with a label in at least one
-        interval; ``brier``, the integrated Brier score up to the last break, weighted
-        against censoring; ``concordance``, the share of pairs that are in the right order;
+        interval; ``brier``, the integrated Brier score up to the last break, weighted by inverse
+        probability of censoring (IPCW); ``concordance``, the share of concordant pairs;
         ``nobs``, the number of rows. Weights count in all of them.
 
     Notes
     -----
-    The Brier score at a break is the mean squared distance between the predicted
-    probability to be without the event then and what was seen. Rows censored before count
-    nothing, the others by one over the probability not to be censored so long, Kaplan and
-    Meier's estimate from the same rows. Between breaks the score is taken as a straight line.
-    Concordance is Antolini's: of a row with the event and one that is watched for longer,
-    the first should have the lower predicted survival at that time. Equal ones count half.
+    The Brier score at a break is the mean squared error of predicted survival. Rows censored
+    before have weight 0, the others the inverse of their probability of not being censored so
+    long, the Kaplan-Meier estimate from the same rows. Between breaks the score is interpolated
+    linearly. Concordance is Antolini's: of a row with the event and one that is at risk for
+    longer, the first should have the lower predicted survival at that time. Ties count half.
 
-    A row that entered late is judged by what came after the first break at which it was
-    watched, given that it was well there: both the predicted survival and the probability
-    not to be censored are those given that break, in a pair given the later of the two.
+    With left truncation, predicted survival and the censoring probability are conditional on
+    the first break at which the row was at risk, in a pair on the later of the two.
     """
     outcome = _outcome("results", results)
     times = Times.read(time, event, entry)
@@ -67,14 +65,14 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
 
 
 def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, weights: Any = None) -> pd.DataFrame:
-    """Scores of the chosen penalties of time to event in each fold, by the fit on all other folds.
+    """Out-of-fold scores of a survival model at the chosen penalties, fold by fold.
 
     Parameters
     ----------
     cv : CVResults
         Of ``fit_cv`` of a model from ``FusedLogit.from_survival``, by folds.
     time, event, entry : as for ``from_survival``
-        Of the rows of the model, which itself keeps no more of them than the labels.
+        Of the rows of the model, which itself keeps only the labels.
     weights : array_like, shape (n,), optional
         As for ``survival_scores``.
 
@@ -85,8 +83,8 @@ def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, 
 
     Notes
     -----
-    The same folds chose the penalties, so that these scores are a little better than those
-    of new rows; for a comparison of models part the rows first, and choose within each part.
+    The same folds chose the penalties, so these scores are slightly optimistic; to compare
+    models, use nested cross-validation.
     """
     outcome, fold = _outcome("cv", cv), getattr(cv, "folds", None)
     model: Any = cv.model
@@ -115,8 +113,8 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
     Parameters
     ----------
     curves : DataFrame, shape (n, t)
-        Predicted probability to be without the event at the times that name the columns, as
-        from ``predict(which="survival")``; its columns end the intervals.
+        Predicted survival at the times that name the columns, the ends of the intervals, as
+        from ``predict(which="survival")``.
     time, event, entry, weights : as for ``survival_scores``
     start : float
         When all curves are 1; the first interval begins there.
@@ -142,12 +140,12 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
 
 
 def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> np.ndarray:
-    """Brier score at the end of each interval, weighted against censoring, shape (t,); NaN where no row is seen.
+    """IPCW Brier score at the end of each interval, shape (t,); NaN where no row is observed.
 
     Parameters
     ----------
     curves : ndarray, shape (n, t)
-        Predicted probability to be without the event at the end of each interval.
+        Predicted survival at the end of each interval.
     breaks : ndarray, shape (t + 1,)
     times : Times
     weights : array_like, shape (n,), optional
@@ -173,10 +171,10 @@ def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: 
 
 
 def censoring_curve(times: Times, weights: Any = None) -> tuple:
-    """Kaplan and Meier's probability not to be censored: functions of time, just before it and at it.
+    """Kaplan-Meier estimate of the censoring distribution: functions of time, just before it and at it.
 
-    Their quotient at two times is the probability between the two. A time at which all who
-    are watched are censored is left out: no row is watched across it.
+    A ratio at two times is the conditional probability of not being censored between them. A time
+    at which the whole risk set is censored is left out: no row is at risk across it.
     """
     counts = _row_weights(weights, times)
     censored = ~times.came & (counts > 0) & (times.time > times.entry)
@@ -199,7 +197,7 @@ def censoring_curve(times: Times, weights: Any = None) -> tuple:
 
 
 def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> float:
-    """Share of comparable pairs in the right order, Antolini's index; NaN where no pair can be compared."""
+    """Antolini's concordance index, the share of comparable pairs in the right order; NaN without such pairs."""
     counts = _row_weights(weights, times)
     start, interval = _first_break(breaks, times), np.searchsorted(breaks, times.time, side="left") - 1
     interval[times.at_once(breaks[0])] = 0
@@ -251,7 +249,7 @@ def _integrated(scores, breaks):
 
 
 def _first_break(breaks, times):
-    """Position of the first break at which each row was watched, shape (n,); after the last where there is none."""
+    """Position of the first break at which each row was at risk, shape (n,); after the last where there is none."""
     return np.searchsorted(breaks, times.entry, side="left")
 
 
