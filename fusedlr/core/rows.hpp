@@ -156,12 +156,17 @@ struct Segment {
 class Ranges {
  public:
   Ranges(const Problem &problem, const std::vector<int> &place)
-      : rows_(problem.rows), begin_(problem.tasks), end_(problem.tasks), start_(problem.tasks + 1, 0) {
+      : rows_(problem.rows),
+        begin_(problem.tasks),
+        end_(problem.tasks),
+        vectors_(problem.tasks),
+        start_(problem.tasks + 1, 0) {
     const CountedLabels labels(problem);
     for (int k = 0; k < problem.tasks; k++) {
       const auto extent = labels.extent(k, place);
       begin_[k] = extent.first <= extent.last ? extent.first / PAD * PAD : 0;
       end_[k] = padded(std::max(extent.last, 0) + 1);
+      vectors_[k] = (end_[k] - begin_[k]) / LANES;
       start_[k + 1] = start_[k] + static_cast<std::size_t>(end_[k] - begin_[k]);
     }
     cut();
@@ -171,10 +176,10 @@ class Ranges {
   int begin(int k) const { return begin_[k]; }
   int end(int k) const { return end_[k]; }
   int length(int k) const { return std::min(end_[k], rows_) - begin_[k]; }
-  int vectors(int k) const { return (end_[k] - begin_[k]) / LANES; }
+  int vectors(int k) const { return vectors_[k]; }
 
-  // Where a task begins in tables of all ranges, and their size.
-  std::size_t start(int k) const { return start_[k]; }
+  // Where each task begins in tables of all ranges, and their size.
+  const std::size_t *start() const { return start_.data(); }
   std::size_t size() const { return start_.back(); }
 
   // All ranges, cut where one begins or ends.
@@ -195,7 +200,7 @@ class Ranges {
   }
 
   const int rows_;
-  std::vector<int> begin_, end_;
+  std::vector<int> begin_, end_, vectors_;
   std::vector<std::size_t> start_;
   std::vector<Segment> segments_;
 };
@@ -208,13 +213,14 @@ class LabelTable : private Table {
 
   void resize(const Ranges &ranges) {
     ranges_ = &ranges;
+    start_ = ranges.start();
     Table::resize(1, ranges.size());
   }
   void match(const LabelTable &other) { resize(*other.ranges_); }
   void swap(LabelTable &other) { Table::swap(other); }  // of the same ranges
   void copy(const LabelTable &other) { Table::copy(other); }
 
-  double *row(int k) const { return get() + ranges_->start(k); }
+  double *row(int k) const { return get() + start_[k]; }
   using Table::clear;
   using Table::empty;
   using Table::get;
@@ -223,6 +229,7 @@ class LabelTable : private Table {
 
  private:
   const Ranges *ranges_ = nullptr;
+  const std::size_t *start_ = nullptr;  // of each task
 };
 
 }  // namespace fusedlr::FUSEDLR_ISA
