@@ -129,7 +129,10 @@ class Spec:
     def positions(self, task: Any, exog: Any, n: int, index: pd.Index | None) -> np.ndarray:
         """Positions of the tasks of n rows, shape (n,), from one for all rows, one a row, or the name of a column."""
         if isinstance(task, str) and task not in self.tasks:
-            task = column("task", task, exog, "exog")
+            if not isinstance(exog, pd.DataFrame) or task not in exog.columns:
+                raise ValueError(f"task={task!r} must be a task of the fit or name a column of exog; tasks are "
+                                 f"{self.tasks[:6]}{' ...' * (len(self.tasks) > 6)}")
+            task = exog[task]
         if pd.api.types.is_scalar(task):
             return task_positions([task] * n, self.outcome.tasks)
         if isinstance(task, pd.Series):

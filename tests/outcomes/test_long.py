@@ -245,7 +245,7 @@ def test_bad_long_data_are_refused(bad, message):
     ({"exog": NEW[FEATURES], "task": NEW["year"] + 1}, "task must hold tasks of the fit, found"),
     ({"exog": NEW[FEATURES], "task": NEW["year"].iloc[:4]}, "task must have the index of exog"),
     ({"exog": NEW[FEATURES], "task": [1978]}, "task must have one value for each of the .* rows of exog, found 1"),
-    ({"exog": NEW[FEATURES], "task": "month"}, "task='month' must name a column of exog"),
+    ({"exog": NEW[FEATURES], "task": "month"}, "task='month' must be a task of the fit or name a column of exog"),
     ({"exog": NEW[FEATURES], "cause": 1}, "cause must be left out in a model without several causes"),
 ])
 def test_bad_tasks_of_predictions_are_refused(long, arguments, message):
