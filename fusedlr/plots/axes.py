@@ -109,7 +109,7 @@ def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5)):
     shown = np.arange(n) if n <= len(MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
     handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=plain(tasks[k]), linewidth=2)
                for k in shown]
-    title = "task" if n <= len(MARKERS) else f"task (7 of {n})"
+    title = "task" if len(shown) == n else f"task ({len(shown)} of {n})"
     ax.legend(handles=handles, title=title, frameon=False, loc=loc, bbox_to_anchor=bbox_to_anchor, fontsize=9)
 
 
