@@ -11,7 +11,7 @@ from . import checks
 from .admm import solve_admm
 from .base import Model
 from .inputs import (MISSING, Features, Formula, calling_environment, column, read_exog, read_factors, read_groups,
-                     read_offset, refuse_empty, warn_collinear, warn_one_class, weighted)
+                     read_offset, refuse_empty, refuse_extreme, warn_collinear, warn_one_class, weighted)
 from .io import registered
 from .outcomes import (Binary, CompetingRisks, Direction, Kind, LabelledRows, LongLabels, Ordered, Outcome, Survival,
                        Times, read_causes, split_surv)
@@ -546,6 +546,7 @@ def _task_graph(tasks: Any, outcome: Outcome) -> TaskGraph:
     if graph.names is not None and list(graph.names) != names:
         raise ValueError(f"tasks is a TaskGraph of {list(graph.names)}, but the columns of endog are {names}; "
                          "names and their order must be the same")
+    refuse_extreme("tasks (edges): weights of edges", graph.weights)
     return graph
 
 

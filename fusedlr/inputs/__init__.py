@@ -9,9 +9,9 @@ from .designs import INTERCEPT, MISSING, Features, read_exog, read_new_exog
 from .formula import SAVED_FORMULA, Formula, calling_environment
 from .labels import read_endog, read_held_out, warn_one_class
 from .numbers import (column, new_offset, read_factors, read_groups, read_offset, read_params, read_penalty,
-                      refuse_empty, row_weights, weighted)
+                      refuse_empty, refuse_extreme, row_weights, weighted)
 
 __all__ = ["INTERCEPT", "MISSING", "SAVED_FORMULA", "Features", "Formula", "calling_environment", "column",
            "new_offset", "read_endog", "read_exog", "read_factors", "read_groups", "read_held_out", "read_new_exog",
-           "read_offset", "read_params", "read_penalty", "refuse_empty", "row_weights", "warn_collinear",
-           "warn_one_class", "weighted"]
+           "read_offset", "read_params", "read_penalty", "refuse_empty", "refuse_extreme", "row_weights",
+           "warn_collinear", "warn_one_class", "weighted"]

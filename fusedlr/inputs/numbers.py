@@ -15,7 +15,7 @@ from ..checks import by_name, check_index
 from ..problem import Labels
 
 __all__ = ["column", "new_offset", "read_factors", "read_groups", "read_offset", "read_params", "read_penalty",
-           "refuse_empty", "row_weights", "weighted"]
+           "refuse_empty", "refuse_extreme", "row_weights", "weighted"]
 
 # Beyond these numbers sums of products of floats say nothing any more.
 SMALLEST, LARGEST, LARGEST_RATIO, LARGEST_OFFSET = 1e-100, 1e100, 1e12, 1e8
@@ -28,7 +28,7 @@ def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks
     array = _by_label("weights", weights, (n, len(tasks)), index, tasks)
     if (array < 0).any():
         raise ValueError(f"weights must not be negative, found {array.min():g}")
-    least, most = _within("weights", array)
+    least, most = refuse_extreme("weights", array)
     if most > LARGEST_RATIO * least:
         raise ValueError(f"weights must not differ by more than a factor of {LARGEST_RATIO:g} where not 0, found "
                          f"{least:g} and {most:g}; beside the largest the smallest would count for nothing")
@@ -152,7 +152,7 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
         value = value.item()
     if not hasattr(value, "__len__"):
         number = checks.number(argument, value)
-        _within(argument, np.array([number]))
+        refuse_extreme(argument, np.array([number]))
         return number
     array = checks.array(argument, value)
     if array.shape != (len(names),):
@@ -160,7 +160,7 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
                          f"found shape {array.shape}")
     if array[0] != 0 and not intercept:
         raise ValueError(_on_the_intercept(argument, array[0]))
-    _within(argument, _not_negative(argument, array))
+    refuse_extreme(argument, _not_negative(argument, array))
     return array
 
 
@@ -212,7 +212,7 @@ def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, 
     return array[:, None] if array.ndim == 1 else array
 
 
-def _within(argument: str, array: np.ndarray) -> tuple[float, float]:
+def refuse_extreme(argument: str, array: np.ndarray) -> tuple[float, float]:
     """The least and the largest number that is not 0, both 1 where there is none; refused where floats lose them."""
     used = array[array > 0]
     least, most = (float(used.min()), float(used.max())) if used.size else (1.0, 1.0)

@@ -69,6 +69,7 @@ BAD_OPTIONS = {
     "tasks: unknown position": ({"tasks": [(0, 5)]}, ValueError, "tasks.*5.*0 to 1"),
     "tasks: unknown name": ({"tasks": [("low", "top")]}, ValueError, r"tasks.*'top'.*\['low', 'high'\]"),
     "tasks: self-loop": ({"tasks": [("low", "low")]}, ValueError, "tasks.*two different tasks"),
+    "tasks: a vanishing edge": ({"tasks": [(0, 1, 1e-170)]}, ValueError, "weights of edges must lie between 1e-100"),
     "tasks: repeated edge": ({"tasks": [(0, 1), (1, 0)]}, ValueError, "tasks.*twice.*add the weights"),
     "tasks: negative weight": ({"tasks": [(0, 1, -1.0)]}, ValueError, "tasks.*positive"),
     "tasks: nan weight": ({"tasks": [(0, 1, np.nan)]}, ValueError, "tasks.*finite"),
