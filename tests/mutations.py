@@ -266,7 +266,7 @@ MUTATIONS = [Mutation(*row) for row in (
     ("a stall after the interior is called converged", "core/newton.hpp",
      "return end == STALLED ? OUT_OF_STEPS : end;", "return end;", core("hard", "within_tol")),
     ("the gap on the pattern forgets the penalty", "core/duality_gap.hpp", "targets_[groups_.of(i)[k]] += slopes[k];",
-     "targets_[groups_.of(i)[k]] += 0 * slopes[k];", core("hard", "different_sizes")),
+     "targets_[groups_.of(i)[k]] += 0 * slopes[k];", core("solver", "smaller_than_the_distance")),
     ("curvature of the last strip of rows alone", "core/gram_matrices.hpp",
      "row(k, c + i)[e + j] += entry;", "row(k, c + i)[e + j] = entry;", core("hard", "join_many_rows")),
     ("curvature of the last rows alone", "core/gram_matrices.hpp",

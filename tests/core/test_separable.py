@@ -109,6 +109,9 @@ def test_labels_that_do_not_count_do_not_hold_data_together():
     solver, _, solution = solve(build_weighted(X, Y, weights), 0.5, 0, 0)
     assert solution.status == "separated" and solver.ridge[0] > 0
     assert solve(build(X, Y), 0.5, 0, 0)[2].status == "optimal"
+    # Labels that lost their weight later, as those of a fold, are still there.
+    solver, _, solution = solve(build(X, Y).reweighted(weights[:, 0]), 0.5, 0, 0)
+    assert solution.status == "separated" and solver.ridge[0] > 0
 
 
 def test_neither_start_nor_order_changes_the_answer():
