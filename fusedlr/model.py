@@ -132,7 +132,7 @@ class FusedLogit(Model):
                formula: Formula | None = None) -> None:
         """Check and lay out what a user handed in."""
         found, features = outcome.labels(endog), read_exog(exog, checks.word("missing", missing, MISSING) == "drop")
-        _refuse_other_rows(found, features.n_rows, features.index, "time" if isinstance(endog, Times) else "endog")
+        _refuse_other_rows(found, features.n_rows, features.index, outcome.argument)
         names, n = list(outcome.tasks), features.n_rows
         index = features.index if found.index is None else found.index
         labels = weighted(found.labels, weights, n, index, names)

@@ -22,7 +22,10 @@ import numpy as np
 from .io import STATUS, Array, Nested, Plain, finite, saved
 from .tasks import SAVED_GRAPH, TaskGraph
 
-__all__ = ["Design", "Groups", "Labels", "Penalty", "Problem", "Solution"]
+__all__ = ["LARGEST", "Design", "Groups", "Labels", "Penalty", "Problem", "Solution"]
+
+# Squares of features are summed; those of larger numbers would overflow.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class Design:
         Here and not with the labels, because predictions need it where no label is observed.
     """
 
-    X: np.ndarray = saved(Array(("n", "d"), most=1e100))
+    X: np.ndarray = saved(Array(("n", "d"), most=LARGEST))
     offset: np.ndarray | None = saved(Array(("n", "offsets"), optional=True), default=None)
 
     @property

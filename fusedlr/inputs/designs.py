@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..problem import LARGEST
 
 __all__ = ["INTERCEPT", "MISSING", "Features", "read_exog", "read_new_exog"]
 
@@ -16,10 +17,6 @@ INTERCEPT = "const"
 
 # What may be done with rows in which a feature is missing, in the words of statsmodels.
 MISSING = ("none", "drop", "raise")
-
-
-# Squares of features are summed; those of larger numbers would overflow.
-LARGEST = 1e100
 
 
 class Features(NamedTuple):

@@ -12,13 +12,13 @@ import pandas as pd
 
 from .. import checks
 from ..checks import by_name, check_index
-from ..problem import Labels
+from ..problem import LARGEST, Labels
 
 __all__ = ["column", "new_offset", "read_factors", "read_groups", "read_offset", "read_params", "read_penalty",
            "refuse_empty", "refuse_extreme", "row_weights", "weighted"]
 
 # Beyond these numbers sums of products of floats say nothing any more.
-SMALLEST, LARGEST, LARGEST_RATIO, LARGEST_OFFSET = 1e-100, 1e100, 1e12, 1e8
+SMALLEST, LARGEST_RATIO, LARGEST_OFFSET = 1e-100, 1e12, 1e8
 
 
 def weighted(labels: Labels, weights: Any, n: int, index: pd.Index | None, tasks: list) -> Labels:

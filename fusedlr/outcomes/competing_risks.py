@@ -48,6 +48,7 @@ class CompetingRisks(Outcome):
 
     kind: ClassVar[str] = "competing risks"
     predictions: ClassVar[tuple[str, ...]] = ("hazard", "survival", "incidence", "median")
+    argument: ClassVar[str] = "time"
     by_group: ClassVar[bool] = True
 
     breaks: tuple = saved(Plain(listed(finite(0), "ends", least=2), list, tuple))

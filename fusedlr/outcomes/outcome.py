@@ -45,6 +45,8 @@ class Outcome:
     kind: ClassVar[str]
     #: Words of ``predict(which=...)`` beyond "prob", "linear" and "label".
     predictions: ClassVar[tuple[str, ...]] = ()
+    #: What the user calls what ``labels`` lays out.
+    argument: ClassVar[str] = "endog"
     #: Whether each row has one task only.
     long = False
     #: Whether ``nobs`` counts groups, where there are any: a person may have several consecutive rows.

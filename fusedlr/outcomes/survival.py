@@ -121,6 +121,7 @@ class Survival(Outcome):
 
     kind: ClassVar[str] = "survival"
     predictions: ClassVar[tuple[str, ...]] = ("hazard", "survival", "incidence", "median")
+    argument: ClassVar[str] = "time"
     by_group: ClassVar[bool] = True
 
     breaks: tuple = saved(Plain(listed(finite(0), "1+t", least=2), list, tuple))
