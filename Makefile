@@ -12,7 +12,7 @@ PARALLEL ?= -n auto --dist loadfile
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package check-r-package study clean distclean
+.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package check-r-package study docs clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,8 +56,16 @@ study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=
 	@printf 'report: %s\n' results/report.html
 	@printf 'figure: %s\n' results/figures/*.png
 
+# What the site needs stands under `docs` in pyproject.toml; it comes from a package index, as Debian 12's is too old.
+docs: setup ## write the documentation site, docs/_build/html (needs a package index); warnings are errors
+	@$(PYTHON) -c 'import myst_parser, numpydoc, pydata_sphinx_theme, sphinx' 2>/dev/null || \
+	 $(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"][1:], sep="\n")' | \
+	 $(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
+	@$(PYTHON) -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	@printf 'site: %s\n' docs/_build/html/index.html
+
 clean: ## remove build products and caches; keep the environments and the results
-	@rm -rf build dist *.egg-info .pytest_cache .hypothesis .venv/built
+	@rm -rf build dist docs/_build docs/api *.egg-info .pytest_cache .hypothesis .venv/built
 	@rm -f fusedlr/core/_core.cpp fusedlr/core/*.so
 	@find fusedlr tests workflow benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

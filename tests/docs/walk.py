@@ -5,7 +5,7 @@ import io
 import os
 import re
 
-import matplotlib
+import matplotlib.pyplot
 import numpy as np
 
 BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
