@@ -197,9 +197,9 @@ class FusedLogitResults(Fit):
             the model has them, the default with several tasks or groups; or model-based ones, all
             labels independent.
         ties : bool
-            Whether tied coefficients stay tied, and zeros zero. Without ties a selected feature is
-            free in every task: intervals of effects and changes have about nominal coverage, those
-            of tied values do not.
+            Whether tied coefficients stay tied, and zeros zero. Without ties a selected feature (of a
+            formula: a term, with all its columns) is free in every task: intervals of effects and
+            changes have about nominal coverage, those of tied values do not.
         rows : array_like of bool or int, or a FusedLogit, optional
             Rows to fit instead of all: some rows of the model (a mask, or positions), or a model
             of other rows. Where these are independent of the rows of the fit (sample splitting), as in
@@ -221,14 +221,14 @@ class FusedLogitResults(Fit):
     def change_test(self, term: Any = None) -> pd.DataFrame | ChangeTest:
         """Is the effect of a feature or term the same in all tasks? A Wald test on the refit without ties.
 
-        Robust to dependence between the labels of a sampling unit. For an ordered outcome it is the
-        test of parallel lines, for survival that of a constant effect over time. Only tasks of one
-        connected component are compared.
+        Robust to dependence between the labels of a sampling unit, and corrected for small
+        samples. For an ordered outcome it is the test of parallel lines, for survival that of a
+        constant effect over time. Only tasks of one connected component are compared.
 
         Parameters
         ----------
         term : name of a feature, or of a term of the formula such as "C(site)", optional
-            The columns of a factor that were selected are tested at once. All terms where left out.
+            All columns of a factor are tested at once, if any was selected. All terms where left out.
 
         Returns
         -------

@@ -9,6 +9,7 @@ of the hazard.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,19 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..constrained_fit import without_ties
 from ..spec import Spec
-from .contrasts import chi2_test, is_singular, spread, wald_table
+from .contrasts import chi2_test, is_singular, spread, wald_pvalue, wald_table
 
 if TYPE_CHECKING:
     from .refit import RefitResults
 
-__all__ = ["ChangeTest", "against_first", "change_test", "differences"]
+__all__ = ["ChangeTest", "against_first", "change_test", "differences", "released"]
 
 
 @dataclass(frozen=True)
 class ChangeTest:
-    """Chi-squared Wald test of an equal effect in all tasks.
+    """Wald test of an equal effect in all tasks.
 
     Attributes
     ----------
@@ -37,6 +39,7 @@ class ChangeTest:
     df : int
         Differences tested at once.
     pvalue : float
+        With a sandwich covariance by Hotelling's T-squared and a small-sample correction, else by chi-squared.
     """
 
     term: Any
@@ -45,7 +48,7 @@ class ChangeTest:
     pvalue: float
 
     def __str__(self) -> str:
-        return (f"{self.term}: the same effect in all tasks? chi-squared {self.statistic:.3f} on {self.df} df, "
+        return (f"{self.term}: the same effect in all tasks? Wald {self.statistic:.3f} on {self.df} df, "
                 f"p = {self.pvalue:.4g}")
 
 
@@ -106,6 +109,27 @@ def differences(untied: RefitResults, feature: Any = None, alpha: float = 0.05) 
     return wald_table(contrasts @ untied.fit.values, spread(contrasts, untied.fit.cov), alpha, index)
 
 
+def released(pattern: np.ndarray, terms: Iterable[list[int]]) -> np.ndarray:
+    """The pattern without ties: a term that has a value anywhere has one in each of its columns and tasks.
+
+    By whole terms: what the test of a factor says must not depend on which of its levels is the reference.
+
+    Parameters
+    ----------
+    pattern : ndarray of int, shape (1 + d, t)
+    terms : iterable of list of int
+        Rows of params of each term.
+
+    Returns
+    -------
+    ndarray of int, shape (1 + d, t)
+    """
+    kept = pattern.copy()
+    for rows in terms:
+        kept[rows] = kept[rows].max()
+    return without_ties(kept)
+
+
 def _rows(argument: str, name: Any, spec: Spec) -> list[int]:
     """Rows of params that a name stands for: those of a term, or that of a feature."""
     known = {**{feature: [row] for row, feature in enumerate(spec.terms) if row}, **spec.rows_of_terms}
@@ -126,7 +150,16 @@ def _test(untied: RefitResults, term: Any, rows: list[int]) -> ChangeTest:
     if not np.isnan(variance).any() and is_singular(variance):
         return ChangeTest(term, np.nan, len(contrasts), np.nan)  # fewer sampling units than differences
     found = chi2_test(contrasts, np.zeros(len(contrasts)), untied.fit.values, untied.fit.cov)
-    return ChangeTest(term, float(found.statistic), len(contrasts), float(found.pvalue))
+    pvalue = float(found.pvalue) if untied.cov_type == "nonrobust" else _corrected(untied, contrasts)
+    return ChangeTest(term, float(found.statistic), len(contrasts), pvalue)
+
+
+def _corrected(untied: RefitResults, contrasts: np.ndarray) -> float:
+    """p-value of contrasts with a sandwich covariance, corrected for few rows or groups."""
+    facts, per_task = untied.facts, int((untied.pattern[:, 0] >= 0).sum())
+    # A task may have but some of the rows (long data, ordered levels); weights of groups need not be numbers of rows.
+    rows = float(facts.labels.mean()) if untied.model.problem.groups.are_rows else float(facts.rows)
+    return wald_pvalue(contrasts, untied.fit.values, untied.fit.cov, facts.units, rows, per_task)
 
 
 def against_first(components: np.ndarray) -> np.ndarray:

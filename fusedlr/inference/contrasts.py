@@ -95,20 +95,32 @@ def chi2_test(contrasts: np.ndarray, wanted: np.ndarray, values: np.ndarray, cov
     return ContrastResults(statistic=statistic, df_denom=len(wanted), distribution="chi2")
 
 
-def wald_pvalue(contrasts: np.ndarray, values: np.ndarray, cov: np.ndarray, units: float, per_task: int) -> float:
-    """p-value of ``contrasts @ values = 0`` by an F distribution, a small-sample correction.
+def wald_pvalue(contrasts: np.ndarray, values: np.ndarray, cov: np.ndarray, units: float, rows: float,
+                per_task: int) -> float:
+    """p-value of ``contrasts @ values = 0`` with a sandwich covariance, corrected for small samples.
 
-    The sandwich estimator is too small by a factor of about (units - per_task) / units, with ``per_task`` values
-    in each task, and its own variance makes the tail heavier. NaN without contrasts or standard errors.
+    The sandwich estimator is too small by a factor of about (units - 1) / units (rows - per_task) / (rows - 1)
+    (CR1 of MacKinnon and White 1985, for clusters), with ``per_task`` values in each task. Its own variance makes
+    the tail heavier: the statistic is referred to Hotelling's T-squared, a multiple of an F distribution. NaN
+    without contrasts or standard errors, or where nothing is left to estimate the variance from.
+
+    Parameters
+    ----------
+    contrasts, values, cov : as for ``z_tests``
+    units, rows : float
+        Number of clusters, and of rows in them.
+    per_task : int
     """
     from scipy.stats import f
 
-    variance, left = spread(contrasts, cov), units - per_task
-    if not len(contrasts) or left <= 0 or np.isnan(variance).any() or is_singular(variance):
+    variance, q = spread(contrasts, cov), len(contrasts)
+    left = min(units - 1, rows - per_task)
+    if not q or left < q or np.isnan(variance).any() or is_singular(variance):
         return np.nan
     effect = contrasts @ values
-    statistic = float(effect @ np.linalg.solve(variance, effect)) * left / units / len(contrasts)
-    return float(f.sf(statistic, len(contrasts), left))
+    statistic = float(effect @ np.linalg.solve(variance, effect))
+    statistic *= (units - 1) / units * (rows - per_task) / (rows - 1)
+    return float(f.sf(statistic * (left - q + 1) / (left * q), q, left - q + 1))
 
 
 def is_singular(variance: np.ndarray) -> bool:

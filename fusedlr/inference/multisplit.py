@@ -17,14 +17,14 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..constrained_fit import clustered_cov, fit_pattern, pattern_of, without_ties
+from ..constrained_fit import clustered_cov, fit_pattern, pattern_of
 from ..fit import Result
 from ..io import NONE, WHOLE, Array, Nested, Plain, either, registered, saved, word
 from ..parallel import run
 from ..problem import Groups, Penalty, Problem
 from ..resampling import halves, number_of_units, seed_of, streams
 from ..solver import solve_exactly
-from .changes import against_first
+from .changes import against_first, released
 from .contrasts import wald_pvalue
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def _split(problem: Problem, penalty: Penalty, start: np.ndarray, terms: list, w
     """Bonferroni-corrected p-value of each term selected in one split; 1 for the others."""
     first, second = halves(problem.groups, np.random.default_rng(seeds))
     params = solve_exactly(problem.reweighted(2.0 * first), penalty, start=start).params
-    pattern, other = without_ties(pattern_of(params, problem.tasks)), _half(problem, second)
+    pattern, other = released(pattern_of(params, problem.tasks), terms), _half(problem, second)
     fit = fit_pattern(other, pattern)
     cov, pairs = clustered_cov(other, fit), against_first(problem.tasks.components())
     size, per_task = float(number_of_units(problem.groups) // 2), int((pattern[:, 0] >= 0).sum())
     found = [pattern[rows][pattern[rows, 0] >= 0] for rows in terms]
-    pvalues = np.array([wald_pvalue(_contrasts(numbers, len(fit.values), pairs, what), fit.values, cov, size, per_task)
-                        for numbers in found])
+    pvalues = np.array([wald_pvalue(_contrasts(numbers, len(fit.values), pairs, what), fit.values, cov, size, size,
+                                    per_task) for numbers in found])
     selected = sum(len(numbers) > 0 for numbers in found)
     return np.where(np.isnan(pvalues), 1.0, np.minimum(pvalues * selected, 1.0))
 

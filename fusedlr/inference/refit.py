@@ -13,11 +13,11 @@ import pandas as pd
 
 from .. import checks
 from ..base import Model
-from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern, without_ties
+from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern
 from ..exceptions import FusedLogitWarning, SeparationWarning
 from ..fit import Fit
 from ..io import Nested, Plain, registered, saved, word
-from .changes import ChangeTest, change_test, differences
+from .changes import ChangeTest, change_test, differences, released
 from .contrasts import chi2_test, intervals, normal_quantile, pairs, read_hypotheses, two_sided, wald_table, z_tests
 from .margins import MarginalEffects, margins
 from .prediction import PredictionResults
@@ -63,7 +63,8 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: boo
     alone = len(model.endog_names) == 1 and model.problem.groups.are_rows
     usual = "nonrobust" if alone else "cluster"
     errors = usual if cov_type is None else checks.word("cov_type", cov_type, get_args(CovType))
-    fit = fit_pattern(model.with_data(), selected.pattern if ties else without_ties(selected.pattern))
+    untied = released(selected.pattern, model.spec.rows_of_terms.values())
+    fit = fit_pattern(model.with_data(), selected.pattern if ties else untied)
     if errors == "cluster":
         fit = replace(fit, cov=clustered_cov(model.problem, fit))
     refitted = RefitResults(selected, fit, errors, ties, isinstance(rows, Model))

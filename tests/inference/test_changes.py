@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.stats import chi2, f
 
 from fusedlr import FusedLogit, TaskGraph, load
 
@@ -53,14 +54,17 @@ def test_the_change_test_is_a_wald_test_of_equal_coefficients(res):
     for name, place in (("a", 1), ("b", 2)):
         contrasts = np.zeros((2, 9))
         contrasts[[0, 1], place], contrasts[0, place + 3], contrasts[1, place + 6] = -1, 1, 1
-        wald = glm.wald_test(contrasts, scalar=True)
-        found = res.change_test(name)
-        assert (found.df, found.statistic, found.pvalue) == (2, pytest.approx(wald.statistic, rel=1e-6),
-                                                             pytest.approx(float(wald.pvalue), rel=1e-5))
+        wald = float(glm.wald_test(contrasts, scalar=True).statistic)
+        found, left = res.change_test(name), N - 3  # an intercept and two slopes in each task
+        corrected = f.sf(wald * left / N * (left - 1) / (2 * left), 2, left - 1)  # Hotelling's T-squared
+        assert (found.df, found.statistic, found.pvalue) == (2, pytest.approx(wald, rel=1e-6),
+                                                             pytest.approx(corrected, rel=1e-5))
+        assert res.refit("nonrobust").change_test(name).pvalue == pytest.approx(
+            chi2.sf(res.refit("nonrobust").change_test(name).statistic, 2))
         assert table.loc[name].tolist() == [found.statistic, 2, found.pvalue]
     assert table.loc["a", "pvalue"] < 1e-4 and table.loc["b", "pvalue"] > 0.01
     assert table.loc[["c", "d"], "pvalue"].isna().all() and (table.loc[["c", "d"], "df"] == 0).all()
-    assert str(found).startswith("b: the same effect in all tasks? chi-squared") and "on 2 df" in str(found)
+    assert str(found).startswith("b: the same effect in all tasks? Wald") and "on 2 df" in str(found)
 
 
 def test_a_fit_its_refit_and_its_untied_refit_give_the_same_test(res):
@@ -116,7 +120,26 @@ def test_the_test_of_groups_is_by_groups():
         tol=1e-14, cov_type="cluster", cov_kwds={"groups": rows, "use_correction": False})
     contrasts = np.zeros((2, 15))
     contrasts[:, 1], contrasts[0, 6], contrasts[1, 11] = -1, 1, 1
-    assert by_group.statistic == pytest.approx(glm.wald_test(contrasts, scalar=True).statistic, rel=1e-6)
+    wald, left = float(glm.wald_test(contrasts, scalar=True).statistic), 59  # of 60 groups
+    assert by_group.statistic == pytest.approx(wald, rel=1e-6)
+    cr1 = 60 / 59 * (N - 1) / (N - 5)
+    assert by_group.pvalue == pytest.approx(f.sf(wald / cr1 * (left - 1) / (2 * left), 2, left - 1), rel=1e-5)
+
+
+def test_a_factor_is_released_whole_so_its_reference_level_does_not_matter():
+    """With one level selected, the test is that of all of them, whichever level is the reference."""
+    rng = np.random.default_rng(6)
+    site = np.resize(list("pqrs"), N)
+    frame = pd.DataFrame(1.2 * (site == "q")[:, None] + rng.logistic(size=(N, 3)) > 0, columns=TASKS).astype(float)
+    frame["site"] = site
+    res = FusedLogit.from_formula("low + mid + high ~ C(site)", frame).fit(8.0, 0.0, 2.0)
+    assert res.nonzero.any(axis=1).sum() == 1
+    untied = res.refit(ties=False)
+    assert untied.df == 3 * 4 and (untied.pattern >= 0).all()
+    other = FusedLogit.from_formula("low + mid + high ~ C(site, Treatment('s'))", frame).fit(0.0, 0.0, 0.0)
+    assert res.change_test("C(site)").df == 6
+    assert res.change_test("C(site)").statistic == pytest.approx(other.change_test().iloc[0]["statistic"], rel=1e-6)
+    assert len(res.differences("C(site)")) == 6
 
 
 def test_one_task_and_features_that_were_not_selected_have_nothing_to_compare(res):

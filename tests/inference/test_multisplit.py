@@ -33,7 +33,7 @@ def found(res):
 
 @pytest.mark.parametrize("what, width", [("features", 3), ("changes", 2)])
 def test_a_split_selects_on_one_half_and_tests_on_the_other(res, what, width):
-    """By hand: the fit of a half at half the penalties, a sandwich of statsmodels on the other, an F distribution."""
+    """By hand: the fit of a half at half the penalties, statsmodels' sandwich on the other, Hotelling's T-squared."""
     seeds = np.random.SeedSequence(9).spawn(1)[0]
     first, second = (half > 0 for half in halves(res.model.problem.groups, np.random.default_rng(seeds)))
     kept = res.model.with_rows(first).fit(6.0, 0.0, 3.0).nonzero.any(axis=1).to_numpy()
@@ -46,8 +46,9 @@ def test_a_split_selects_on_one_half_and_tests_on_the_other(res, what, width):
     contrasts = np.zeros((3, 3 * size))
     contrasts[np.arange(3), 2 + size * np.arange(3)] = 1
     contrasts = contrasts if what == "features" else contrasts[1:] - contrasts[:1]
-    wald = glm.wald_test(contrasts, scalar=True).statistic * (100 - size) / 100 / width
-    expected = min(f.sf(wald, width, 100 - size) * kept.sum(), 1)
+    left = 100 - size
+    wald = glm.wald_test(contrasts, scalar=True).statistic * left / 100
+    expected = min(f.sf(wald * (left - width + 1) / (left * width), width, left - width + 1) * kept.sum(), 1)
     split = res.multisplit(1, rng=9, what=what, progress=False).splits[0]
     assert split[1] == pytest.approx(expected, rel=1e-4) and (split[~kept] == 1).all()
 
