@@ -26,12 +26,13 @@ FLOORS = (
     {"results"},
     {"tuning"},
     {"model"},
-    {"r"},
+    {"r", "sklearn"},
 )
 
 
 # Packages that must not be needed by `import fusedlr` have one home each; the study has none in the library.
-HOMES = {"rpy2": "r", "matplotlib": "plots", "seaborn": "plots", "snakemake": None, "study": None}
+HOMES = {"rpy2": "r", "matplotlib": "plots", "seaborn": "plots", "sklearn": "sklearn",
+         "snakemake": None, "study": None}
 
 
 def name_of(path):

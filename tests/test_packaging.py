@@ -195,11 +195,12 @@ def declared_for(*extras):
     wanted = [entry for extra in ("", *extras) for entry in lists[extra]]
     inner = [match[1] for entry in wanted if (match := re.match(r"fusedlr\[(\w+)\]", entry))]
     names = {re.match(r"\w+", entry)[0] for entry in wanted} - {"fusedlr"}
-    return {"yaml" if name == "pyyaml" else name for name in names} | (declared_for(*inner) if inner else set())
+    imported = {"pyyaml": "yaml", "scikit": "sklearn"}
+    return {imported.get(name, name) for name in names} | (declared_for(*inner) if inner else set())
 
 
 @pytest.mark.parametrize(("folder", "extras"), [
-    ("fusedlr", ("plots", "r")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
+    ("fusedlr", ("plots", "r", "sklearn")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
 ])
 def test_every_package_that_is_imported_is_declared(folder, extras):
     built_with = {"Cython", "setuptools"}

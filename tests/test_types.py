@@ -1,6 +1,6 @@
 """Type annotations: everything public has them, and they agree with each other."""
 
-import importlib
+import importlib.util
 import inspect
 import shutil
 import subprocess
@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
 ROOMS = sorted({path.relative_to(PACKAGE).with_suffix("").parts[0] for path in PACKAGE.rglob("*.py")} - {"__init__"})
 STUDY = ROOT / "workflow/study"
-MODULES = [f"fusedlr.{room}" for room in ROOMS]
+MODULES = [f"fusedlr.{room}" for room in ROOMS if room != "sklearn"]
+MODULES += ["fusedlr.sklearn"] * (importlib.util.find_spec("sklearn") is not None)  # optional
 MODULES += [".".join(path.relative_to(STUDY.parent).with_suffix("").parts) for path in sorted(STUDY.rglob("[a-z]*.py"))]
 
 
