@@ -4,12 +4,14 @@ cv.fusedlr <- function(x, ...) UseMethod("cv.fusedlr")
 
 cv.fusedlr.default <- function(x, y, l1 = NULL, l2 = NULL, fusion = NULL, nfolds = 5L, foldid = NULL,
                                type.measure = c("deviance", "class"), tasks = "chain", weights = NULL, offset = NULL,
-                               penalty_factors = NULL, standardize = TRUE, fuse_intercepts = FALSE,
-                               kind = c("sequential", "cumulative"), breaks = NULL, tol = NULL, maxit = 200L, ...) {
+                               penalty_factors = NULL, fusion_factors = NULL, standardize = TRUE,
+                               fuse_intercepts = FALSE, kind = c("sequential", "cumulative"), breaks = NULL, tol = NULL,
+                               maxit = 200L, ...) {
   check_no_more(...)
   call <- as_called(match.call(), "cv.fusedlr")
   type.measure <- check_word("type.measure", type.measure, c("deviance", "class"))
-  problem <- read_problem(x, y, tasks, weights, offset, penalty_factors, standardize, fuse_intercepts, kind, breaks)
+  problem <- read_problem(x, y, tasks, weights, offset, penalty_factors, fusion_factors, standardize,
+                          fuse_intercepts, kind, breaks)
   lists <- cv_lists(problem, list(l1 = l1, l2 = l2, fusion = fusion))
   foldid <- if (is.null(foldid)) stratified_folds(problem, nfolds) else check_folds(foldid, problem)
   choose_point(problem, lists, foldid, type.measure, tol, maxit, call)
@@ -115,7 +117,11 @@ check_folds <- function(foldid, problem) {
   foldid
 }
 
-chosen_fit <- function(object, s) object$fits[[check_word("s", s, c("min", "1se"))]]
+# glmnet's words for the two choices are taken, too.
+chosen_fit <- function(object, s) {
+  if (is.character(s)) s <- sub("^lambda\\.", "", s)
+  object$fits[[check_word("s", s, c("min", "1se"))]]
+}
 
 coef.cv.fusedlr <- function(object, s = c("min", "1se"), ...) coef.fusedlr(chosen_fit(object, s), ...)
 

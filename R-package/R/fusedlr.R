@@ -3,13 +3,14 @@
 fusedlr <- function(x, ...) UseMethod("fusedlr")
 
 fusedlr.default <- function(x, y, l1, l2 = 0, fusion, tasks = "chain", weights = NULL, offset = NULL,
-                            penalty_factors = NULL, standardize = TRUE, fuse_intercepts = FALSE,
-                            kind = c("sequential", "cumulative"), breaks = NULL,
+                            penalty_factors = NULL, fusion_factors = NULL, standardize = TRUE,
+                            fuse_intercepts = FALSE, kind = c("sequential", "cumulative"), breaks = NULL,
                             lambda = NULL, alpha = 1, tol = NULL, maxit = 200L, ...) {
   check_no_more(...)
   call <- as_called(match.call())
   if (!missing(alpha) && is.null(lambda)) refuse("alpha goes with lambda; give l1 and l2, or lambda and alpha")
-  problem <- read_problem(x, y, tasks, weights, offset, penalty_factors, standardize, fuse_intercepts, kind, breaks)
+  problem <- read_problem(x, y, tasks, weights, offset, penalty_factors, fusion_factors, standardize,
+                          fuse_intercepts, kind, breaks)
   lists <- read_penalties(problem, if (!missing(l1)) l1, if (!missing(l2) || is.null(lambda)) l2,
                           if (!missing(fusion)) fusion, lambda, alpha)
   fit_problem(problem, lists, tol, maxit, call)
@@ -97,5 +98,5 @@ fit_problem <- function(problem, lists, tol, maxit, call) {
   dimnames(params) <- list(c("(Intercept)", colnames(problem$x)), problem$tasks, NULL)
   if (nrow(points) == 1L) warn_status(found$table, if (is.null(tol)) ACCEPTED else tol)
   structure(list(params = params, table = cbind(as.data.frame(points), found$table), problem = problem, tol = tol,
-                 maxit = maxit, call = call), class = "fusedlr")
+                 maxit = maxit, call = call, format = FORMAT), class = "fusedlr")
 }

@@ -157,12 +157,15 @@ print.summary.refit.fusedlr <- function(x, digits = 4L, ...) {
   invisible(x)
 }
 
+# Beyond this, what is kept of the resamples would outgrow any use of them.
+MOST_RESAMPLES <- 1e5
+
 bootstrap <- function(object, ...) UseMethod("bootstrap")
 
 # Rows are drawn with replacement, weights taken as frequencies, and keep the labels of all tasks.
 bootstrap.fusedlr <- function(object, n = 200L, which = 1L, ...) {
   check_no_more(...)
-  n <- check_whole("n", n, 2L)
+  n <- check_whole("n", n, 2L, MOST_RESAMPLES)
   problem <- object$problem
   times <- row_weights(problem)
   point <- as.matrix(object$table[which, c("l1", "l2", "fusion")])

@@ -1,8 +1,15 @@
 # Methods of R's own generics for a fit. A fit may hold a grid of points; `which` names one of them.
 
 params_at <- function(object, which) {
+  check_format(object)
   check_whole("which", which, 1L, nrow(object$table))
   matrix(object$params[, , which], nrow(object$params), dimnames = dimnames(object$params)[1:2])
+}
+
+check_format <- function(object) {
+  if (!identical(object$format, FORMAT))
+    refuse("this fit has format ", shown(object$format), ", this version of fusedlr reads ", FORMAT,
+           "; fit the model again")
 }
 
 coef.fusedlr <- function(object, which = NULL, ...) {

@@ -83,7 +83,8 @@ read_survival <- function(y, breaks) {
     died <- times$event[i] == 1 & times$time[i] <= to[k]
     ifelse(!at_risk, NA, ifelse(died, 1, ifelse(times$time[i] >= to[k], -1, NA)))
   })
-  colnames(signs) <- paste0("(", format_each(from), ",", format_each(to), "]")
+  words <- format_each(ends)
+  colnames(signs) <- paste0("(", words[-length(words)], ",", words[-1L], "]")
   empty <- colSums(signs == 1, na.rm = TRUE) == 0
   if (any(empty)) refuse("breaks leave the intervals ", quoted(colnames(signs)[empty]), " without an event; merge them")
   labels <- rep(list(c("survived", "event")), length(to))
@@ -120,7 +121,14 @@ read_breaks <- function(breaks, times) {
   as.numeric(breaks)
 }
 
-format_each <- function(numbers) vapply(numbers, format, "", digits = 4L, trim = TRUE)
+# With as many digits as tell them apart, four at least; the same whatever options(digits, OutDec) are.
+format_each <- function(numbers) {
+  for (digits in 4:17) {
+    words <- formatC(numbers, digits = digits, format = "g", width = 1L, decimal.mark = ".")
+    if (!anyDuplicated(words)) break
+  }
+  words
+}
 
 # The left side of a formula. cbind() would drop the levels of factors, so its parts are evaluated one by one; Surv() is
 # read here, so that package survival need not be attached, or even be there.

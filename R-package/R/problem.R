@@ -1,6 +1,7 @@
 # What the solver sees: features, signs, weights, offsets, factors of the penalties, and which tasks are neighbours.
 
-read_problem <- function(x, y, tasks, weights, offset, penalty_factors, standardize, fuse_intercepts, kind, breaks) {
+read_problem <- function(x, y, tasks, weights, offset, penalty_factors, fusion_factors, standardize, fuse_intercepts,
+                         kind, breaks) {
   x <- read_features(x)
   warn_collinear(x)
   kind <- check_word("kind", kind, c("sequential", "cumulative"))
@@ -20,15 +21,17 @@ read_problem <- function(x, y, tasks, weights, offset, penalty_factors, standard
   fuse_intercepts <- check_flag("fuse_intercepts", fuse_intercepts)
   list(x = x, signs = signs, weights = weights, offset = per_label("offset", offset, 0, nrow(x), names),
        has_offset = !is.null(offset), graph = read_graph(tasks, names), scale = scale,
-       factors = row_factors(read_factors(penalty_factors, colnames(x)), scale, fuse_intercepts),
+       factors = row_factors(read_factors("penalty_factors", penalty_factors, colnames(x)),
+                             read_factors("fusion_factors", fusion_factors, colnames(x)), scale, fuse_intercepts),
        fuse_intercepts = fuse_intercepts, standardize = standardize, tasks = names,
        labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels"))])
 }
 
 # Factors on l1, l2 and fusion of each row of the coefficients, (1 + d, 3). They standardize features: a fit with a
 # feature divided by s is the fit of the feature itself with l1 and fusion times s and l2 times s^2.
-row_factors <- function(factors, scale, fuse_intercepts) {
-  rbind(c(0, 0, fuse_intercepts), cbind(l1 = factors * scale, l2 = factors * scale^2, fusion = scale))
+row_factors <- function(factors, fusion_factors, scale, fuse_intercepts) {
+  rbind(c(0, 0, fuse_intercepts),
+        cbind(l1 = factors * scale, l2 = factors * scale^2, fusion = fusion_factors * scale))
 }
 
 read_features <- function(x) {
@@ -67,17 +70,17 @@ column_scales <- function(x, weights) {
   replace(spread, spread == 0, 1)
 }
 
-read_factors <- function(factors, features) {
+read_factors <- function(name, factors, features) {
   if (is.null(factors)) return(rep(1, length(features)))
   if (!is.numeric(factors) || !all(is.finite(factors)) || any(factors < 0))
-    refuse("penalty_factors must hold numbers that are finite and not negative, found ", shown(factors))
+    refuse(name, " must hold numbers that are finite and not negative, found ", shown(factors))
   if (!is.null(names(factors))) {
     unknown <- setdiff(names(factors), features)
-    if (length(unknown)) refuse("penalty_factors names features that x does not have: ", quoted(unknown))
+    if (length(unknown)) refuse(name, " names features that x does not have: ", quoted(unknown))
     return(unname(replace(stats::setNames(rep(1, length(features)), features), names(factors), factors)))
   }
   if (length(factors) != length(features))
-    refuse("penalty_factors must hold one number for each of the ", length(features), " features, found ",
+    refuse(name, " must hold one number for each of the ", length(features), " features, found ",
            length(factors))
   as.numeric(factors)
 }

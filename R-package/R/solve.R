@@ -1,21 +1,22 @@
 # The interface to the compiled solver, and the loss that it minimises.
 
+# Of a fit as a list. It rises when its parts change, so that one read from an older file is refused.
+FORMAT <- 2L
+
 FLOOR <- 1e-5
 STATUS <- c("optimal", "separated", "not_converged")
 
 # Without the user's tol a fit is solved until its duality gap is at the level of rounding, so that its printed digits,
 # zeros and ties are those of the optimum; it counts as optimal if the gap is at most ACCEPTED.
-AIM <- 1e-13
+AIM <- 1e-15
 ACCEPTED <- 1e-8
 
 # params (1 + d, t, g), and a table with one row for each point (l1, l2, fusion).
 solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   points <- matrix(as.numeric(points), ncol = 3L)
   order <- solving_order(points)
-  graph <- problem$graph
-  parts <- list(t(problem$x), t(problem$signs), t(problem$weights), t(problem$offset), graph$ends, graph$weights,
-                graph$chain)
-  found <- .Call(C_solve, parts, t(points[order, , drop = FALSE]), problem$factors, if (!is.null(start)) t(start),
+  start <- if (!is.null(start)) t(start)
+  found <- .Call(C_solve, solver_parts(problem), t(points[order, , drop = FALSE]), problem$factors, start,
                  c(if (is.null(tol)) AIM else tol, maxit, FLOOR))
   reports <- t(found[[2L]])
   if (any(reports[, 3L] == 3)) interrupt()
@@ -26,6 +27,12 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   rownames(table) <- NULL
   if (is.null(tol)) table$status[table$status == "not_converged" & table$gap <= ACCEPTED] <- "optimal"
   list(params = aperm(found[[1L]], c(2L, 1L, 3L))[, , back, drop = FALSE], table = table)
+}
+
+# Matrices transposed, as the core wants them. What is none goes as it is: the glue says what is wrong with it.
+solver_parts <- function(problem) {
+  turned <- lapply(problem[c("x", "signs", "weights", "offset")], function(m) if (is.matrix(m)) t(m) else m)
+  c(unname(turned), list(problem$graph$ends, problem$graph$weights, problem$graph$chain))
 }
 
 # Serpentine order for warm starts: l1 falls, the others go back and forth, so that successive points are neighbours; at

@@ -1,6 +1,7 @@
 // R's thin face of the core: arrays in, arrays out, and Ctrl-C. R leaves a function by a jump that runs no destructor,
 // so results are allocated before the first C++ object, and errors are raised after the last one is gone.
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,10 +21,70 @@
 
 namespace {
 
+// Squares of features are summed; those of larger numbers would overflow.
+const double LARGEST = 1e100;
+
 void ask_r(void *) { R_CheckUserInterrupt(); }
 
 // The core asks some 20 times a second. R_ToplevelExec catches the jump that R makes at Ctrl-C.
 bool interrupted() { return R_ToplevelExec(ask_r, nullptr) == FALSE; }
+
+// A fit is a list that anybody may edit or read from a file, so nothing of it is taken on trust: every length, type and
+// range is looked at before the core sees it. Raised before the first C++ object exists.
+void need(bool good, const char *what) {
+  if (!good) Rf_error("this is no problem that fusedlr made (%s); fit the model again", what);
+}
+
+bool is_matrix(SEXP a, int type, int rows, int columns) {
+  return TYPEOF(a) == type && Rf_isMatrix(a) && Rf_nrows(a) == rows && Rf_ncols(a) == columns;
+}
+
+bool all_between(SEXP a, double low, double high) {
+  for (R_xlen_t i = 0; i < Rf_xlength(a); i++)
+    if (!(REAL(a)[i] >= low && REAL(a)[i] <= high)) return false;  // NaN, too
+  return true;
+}
+
+void check_features(SEXP x) {
+  need(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0 && Rf_ncols(x) > 0, "x is not a matrix of numbers");
+  need(all_between(x, -LARGEST, LARGEST), "x is not finite, or beyond 1e100");
+}
+
+void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
+  need(TYPEOF(ends) == INTSXP && Rf_isMatrix(ends) && Rf_nrows(ends) == 2, "edges are not pairs of whole numbers");
+  const int edges = Rf_ncols(ends);
+  need(TYPEOF(weights) == REALSXP && Rf_xlength(weights) == edges && all_between(weights, 0, LARGEST), "edge weights");
+  need(TYPEOF(chain) == LGLSXP && Rf_xlength(chain) == 1, "chain is not TRUE or FALSE");
+  const int *end = INTEGER(ends);
+  for (int e = 0; e < edges; e++)
+    need(end[2 * e] >= 0 && end[2 * e] < end[2 * e + 1] && end[2 * e + 1] < tasks, "an edge joins no two of the tasks");
+  if (LOGICAL(chain)[0] != TRUE) return;
+  need(edges == tasks - 1, "the edges are no chain");
+  for (int e = 0; e < edges; e++) need(end[2 * e] == e && end[2 * e + 1] == e + 1, "the edges are no chain");
+}
+
+void check_problem(SEXP parts) {
+  need(TYPEOF(parts) == VECSXP && Rf_xlength(parts) == 7, "parts");
+  SEXP x = VECTOR_ELT(parts, 0), signs = VECTOR_ELT(parts, 1), weights = VECTOR_ELT(parts, 2);
+  check_features(x);
+  need(TYPEOF(signs) == REALSXP && Rf_isMatrix(signs) && Rf_nrows(signs) > 0, "signs are not a matrix of numbers");
+  const int tasks = Rf_nrows(signs), rows = Rf_ncols(x);
+  need(is_matrix(signs, REALSXP, tasks, rows) && all_between(signs, -1, 1), "signs do not fit x");
+  need(is_matrix(weights, REALSXP, tasks, rows) && all_between(weights, 0, LARGEST), "weights do not fit x");
+  need(is_matrix(VECTOR_ELT(parts, 3), REALSXP, tasks, rows) && all_between(VECTOR_ELT(parts, 3), -LARGEST, LARGEST),
+       "offset does not fit x");
+  check_edges(VECTOR_ELT(parts, 4), VECTOR_ELT(parts, 5), VECTOR_ELT(parts, 6), tasks);
+}
+
+void check_settings(SEXP points, SEXP factors, SEXP start, SEXP control, int rows, int tasks) {
+  need(TYPEOF(points) == REALSXP && Rf_isMatrix(points) && Rf_nrows(points) == 3 && Rf_ncols(points) > 0, "points");
+  need(all_between(points, 0, LARGEST), "a penalty is negative, not finite, or beyond 1e100");
+  need(is_matrix(factors, REALSXP, rows, 3) && all_between(factors, 0, LARGEST * LARGEST), "factors do not fit x");
+  need(start == R_NilValue || (is_matrix(start, REALSXP, tasks, rows) && all_between(start, -LARGEST, LARGEST)),
+       "start does not fit x");
+  need(TYPEOF(control) == REALSXP && Rf_xlength(control) == 3 && all_between(control, 0, INT_MAX), "control");
+  need(REAL(control)[0] > 0 && REAL(control)[2] > 0, "tol");
+}
 
 // R's matrices of labels (tasks, rows), made flat. Where some row has a label in some tasks only, those of weight 0 are
 // left out; a row whose weights are all 0 was not drawn, which leaves no gap in a table.
@@ -108,7 +169,10 @@ extern "C" {
 // NULL, for a single point; control: tolerance, most iterations, floor of the separable rule. Returns a list of params
 // (tasks, 1 + features, g) and reports (6, g).
 SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {
-  const int rows = 1 + Rf_nrows(VECTOR_ELT(parts, 0)), tasks = Rf_nrows(VECTOR_ELT(parts, 1)), g = Rf_ncols(points);
+  check_problem(parts);
+  const int rows = 1 + Rf_nrows(VECTOR_ELT(parts, 0)), tasks = Rf_nrows(VECTOR_ELT(parts, 1));
+  check_settings(points, factors, start, control, rows, tasks);
+  const int g = Rf_ncols(points);
   fusedlr::Settings settings{};
   settings.tolerance = REAL(control)[0];
   settings.max_iterations = static_cast<int>(REAL(control)[1]);
@@ -134,6 +198,10 @@ SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP contr
 
 // Standard deviations of x (features, rows), each row by the largest of its weights (tasks, rows); 0 where none.
 SEXP fusedlr_scales(SEXP x, SEXP weights) {
+  check_features(x);
+  need(Rf_isMatrix(weights) && Rf_nrows(weights) > 0, "weights are not a matrix of numbers");
+  need(is_matrix(weights, REALSXP, Rf_nrows(weights), Rf_ncols(x)) && all_between(weights, 0, LARGEST),
+       "weights do not fit x");
   SEXP means = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
   SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
   bool good = true;

@@ -27,7 +27,7 @@ chain_violation <- function(fit, which = 1L) {
   residual <- -problem$weights * problem$signs * plogis(-problem$signs * linear)
   factors <- problem$factors[, "l1"] / unit
   slopes <- crossprod(x, residual) + point$l2 * factors * b
-  fusion <- point$fusion * c(problem$fuse_intercepts, rep(1, nrow(b) - 1L))
+  fusion <- point$fusion * problem$factors[, "fusion"] / unit
   max(vapply(seq_len(nrow(b)), function(row) {
     row_violation(slopes[row, ], b[row, ], point$l1 * factors[row], fusion[row] * problem$graph$weights)
   }, 0))
