@@ -122,14 +122,14 @@ class FlatLabels {
   std::vector<double> weight_, offset_;
 };
 
-// R keeps columns together and the core rows, so R hands in every matrix transposed: x (features, rows), which is not
-// copied; signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
+// A matrix x (features, rows) of R, transposed; it is not copied.
+fusedlr::Columns columns(SEXP x) { return {Rf_ncols(x), Rf_nrows(x), REAL(x), Rf_nrows(x), 1}; }
+
+// R hands in every matrix transposed: x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
 fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels) {
   fusedlr::Problem problem{};
-  problem.rows = Rf_ncols(VECTOR_ELT(parts, 0));
-  problem.features = Rf_nrows(VECTOR_ELT(parts, 0));
+  problem.X = columns(VECTOR_ELT(parts, 0));
   problem.tasks = Rf_nrows(VECTOR_ELT(parts, 1));
-  problem.X = REAL(VECTOR_ELT(parts, 0));
   problem.labels = labels.get();
   problem.edges = Rf_ncols(VECTOR_ELT(parts, 4));
   problem.ends = INTEGER(VECTOR_ELT(parts, 4));
@@ -152,7 +152,7 @@ void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Set
   const FlatLabels labels(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2), VECTOR_ELT(parts, 3));
   const fusedlr::Problem problem = read_problem(parts, labels);
   const std::unique_ptr<fusedlr::Solver> solver(fusedlr::make_solver(problem));
-  const int rows = 1 + problem.features, count = Rf_ncols(points);
+  const int rows = 1 + problem.X.features, count = Rf_ncols(points);
   const fusedlr::Factors by{REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows};
   std::vector<fusedlr::Report> found(count);
   std::vector<double> ridge(rows);
@@ -211,7 +211,7 @@ SEXP fusedlr_scales(SEXP x, SEXP weights) {
       double &weight = largest[i / Rf_nrows(weights)];
       weight = std::max(weight, REAL(weights)[i]);
     }
-    fusedlr::means_and_scales(Rf_ncols(x), Rf_nrows(x), REAL(x), largest.data(), REAL(means), REAL(scales));
+    fusedlr::means_and_scales(columns(x), largest.data(), REAL(means), REAL(scales));
   } catch (...) {
     good = false;
   }

@@ -2,6 +2,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Cython binding of the C++ core: checked arrays in, arrays out, and Ctrl-C."""
 
+from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
@@ -24,9 +25,14 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
         const double *weight
         const double *offset
 
+    cdef struct Columns:
+        int rows, features
+        const double *value
+        ptrdiff_t row_stride, column_stride
+
     cdef struct Problem:
-        int rows, features, tasks
-        const double *X
+        Columns X
+        int tasks
         Labels labels
         int edges
         const int *ends
@@ -55,7 +61,7 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
                         double *) except +
 
     Solver *make_solver(const Problem &) except +
-    void means_and_scales(int, int, const double *, const double *, double *, double *) except +
+    void means_and_scales(const Columns &, const double *, double *, double *) except +
     const char *instruction_set() except +
     void block_prox(int, int, const int *, const double *, cbool, const double *, const double *, double, double,
                     double *) except +
@@ -156,6 +162,11 @@ def check_settings(tolerance, max_iterations, floor):
         raise ValueError(f"floor must be positive and finite, found {floor}")
 
 
+cdef Columns by_rows(const double[:, ::1] X):
+    """A matrix of numpy, not empty, as the core has it."""
+    return Columns(X.shape[0], X.shape[1], &X[0, 0], X.shape[1], 1)
+
+
 cdef class Core:
     """One problem held by the C++ solver: data, last solution, Gram matrices, and solutions for warm starts.
 
@@ -175,8 +186,7 @@ cdef class Core:
         if not (X.shape[0] and X.shape[1]):
             raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]}")
         check_graph(ends, edge_weights, start.shape[0] - 1, chain)
-        problem.rows, problem.features, problem.tasks = X.shape[0], X.shape[1], start.shape[0] - 1
-        problem.X, problem.labels.start = &X[0, 0], &start[0]
+        problem.X, problem.tasks, problem.labels.start = by_rows(X), start.shape[0] - 1, &start[0]
         problem.labels.row = &row[0] if row.shape[0] else NULL
         problem.labels.sign = &sign[0] if row.shape[0] else NULL
         problem.labels.weight = &weight[0] if row.shape[0] else NULL
@@ -260,7 +270,7 @@ def scales(const double[:, ::1] X, const double[::1] weights):
     check("weights", weights, (X.shape[0],), 0)
     cdef double[::1] means = np.empty(X.shape[1]), out = np.empty(X.shape[1])
     if X.shape[0] and X.shape[1]:
-        means_and_scales(X.shape[0], X.shape[1], &X[0, 0], &weights[0], &means[0], &out[0])
+        means_and_scales(by_rows(X), &weights[0], &means[0], &out[0])
     return np.asarray(out)
 
 

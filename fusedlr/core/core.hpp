@@ -1,6 +1,7 @@
 // Public interface of the core, for Python and R. No header of either is included anywhere in the core.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fusedlr {
@@ -13,10 +14,18 @@ struct Labels {
   const double *weight, *offset;  // no offset at all where null
 };
 
-// Borrowed arrays; X is row-major (rows x features).
+// The features, by rows or by columns: entry (i, a) is value[i * row_stride + a * column_stride].
+struct Columns {
+  int rows, features;
+  const double *value;
+  std::ptrdiff_t row_stride, column_stride;
+  const double &operator()(int i, int a) const { return value[i * row_stride + a * column_stride]; }
+};
+
+// Borrowed arrays.
 struct Problem {
-  int rows, features, tasks;
-  const double *X;
+  Columns X;
+  int tasks;
   Labels labels;
   int edges;
   const int *ends;             // (edges x 2) task positions
@@ -59,8 +68,8 @@ class Solver {
                           const Settings &settings, double *params, Report *reports, double *ridge) = 0;
 };
 
-// Weighted mean and standard deviation of every column of X (rows x features), row-major, over rows of positive weight.
-void means_and_scales(int rows, int features, const double *X, const double *weights, double *means, double *scales);
+// Weighted mean and standard deviation of every column, over rows of positive weight.
+void means_and_scales(const Columns &X, const double *weights, double *means, double *scales);
 
 // The build of the solver that suits this CPU, or that the environment variable FUSEDLR_KERNEL names; the caller
 // deletes it. std::invalid_argument where there is no such build.

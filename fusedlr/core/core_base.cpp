@@ -62,20 +62,21 @@ static Kernel kernel() {
 Solver *make_solver(const Problem &problem) { return kernel().make(problem); }
 const char *instruction_set() { return kernel().name; }
 
-void means_and_scales(int rows, int features, const double *X, const double *weights, double *means, double *scales) {
+void means_and_scales(const Columns &X, const double *weights, double *means, double *scales) {
+  const int rows = X.rows, features = X.features;
   double sum = 0;
   for (int i = 0; i < rows; i++) sum += weights[i];
   const auto for_all = [&](auto act) {
     for (int i = 0; i < rows; i++)
       if (weights[i] > 0)
-        for (int a = 0; a < features; a++) act(a, weights[i] / sum, X[static_cast<std::size_t>(i) * features + a]);
+        for (int a = 0; a < features; a++) act(a, weights[i] / sum, X(i, a));
   };
   std::fill(means, means + features, 0.0);
   std::fill(scales, scales + features, 0.0);
   std::vector<double> some(features), largest(features, 0.0), inverse(features);
   for (int i = rows - 1, found = 0; i >= 0 && !found; i--) {
     found = weights[i] > 0;
-    if (found) std::copy_n(X + static_cast<std::size_t>(i) * features, features, some.data());
+    for (int a = 0; a < features && found; a++) some[a] = X(i, a);
   }
   for_all([&](int a, double w, double x) { means[a] += w * x; });
   for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - some[a])); });

@@ -119,9 +119,9 @@ class Data {
   static constexpr double FAR = 8;  // standard deviations; below, centring would gain less than a digit or two
 
   Data(const Problem &problem, const std::vector<int> &place)
-      : rows(problem.rows),
-        features(problem.features + 1),
-        width(padded(problem.rows)),
+      : rows(problem.X.rows),
+        features(problem.X.features + 1),
+        width(padded(problem.X.rows)),
         ranges(problem, place),
         signs(ranges),
         weights(ranges),
@@ -135,7 +135,7 @@ class Data {
         far_(features, false) {
     copy_columns(problem, place);
     copy_labels(problem, place);
-    means_and_scales(rows, problem.features, problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
+    means_and_scales(problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
     for (int a = 1; a < features; a++) choose_units(a);
     std::int64_t sum = 0;
     for (int k = 0; k < tasks(); k++) sum += length(k);
@@ -216,9 +216,9 @@ class Data {
     for (int from = 0; from < d; from += strip) {
       const int end = std::min(d, from + strip);
       for (int i = 0; i < rows; i++) {
-        const double *ahead = problem.X + static_cast<std::size_t>(order[std::min(i + 16, rows - 1)]) * d;
-        for (int a = from; a < end; a += 8) __builtin_prefetch(ahead + a);  // in cache lines
-        for (int a = from; a < end; a++) X_.row(a + 1)[i] = problem.X[static_cast<std::size_t>(order[i]) * d + a];
+        const int ahead = order[std::min(i + 16, rows - 1)];
+        for (int a = from; a < end; a += 8) __builtin_prefetch(&problem.X(ahead, a));  // in cache lines
+        for (int a = from; a < end; a++) X_.row(a + 1)[i] = problem.X(order[i], a);
       }
     }
   }

@@ -25,7 +25,7 @@ class CountedLabels {
  public:
   explicit CountedLabels(const Problem &problem)
       : labels_(problem.labels),
-        all_(labels_.start[problem.tasks] == static_cast<std::int64_t>(problem.rows) * problem.tasks) {
+        all_(labels_.start[problem.tasks] == static_cast<std::int64_t>(problem.X.rows) * problem.tasks) {
     for (int k = 0; k < problem.tasks; k++) for_task(k, [this](std::int64_t) { size_++; });
   }
 
@@ -62,7 +62,7 @@ class CountedLabels {
 class RowOrder {
  public:
   explicit RowOrder(const Problem &problem)
-      : labels_(problem), rows_(problem.rows), tasks_(problem.tasks), place_(rows_) {
+      : labels_(problem), rows_(problem.X.rows), tasks_(problem.tasks), place_(rows_) {
     std::iota(place_.begin(), place_.end(), 0);
     if (is_close(span(place_))) return;
     try_order(by_first_label(), true);
@@ -156,7 +156,7 @@ struct Segment {
 class Ranges {
  public:
   Ranges(const Problem &problem, const std::vector<int> &place)
-      : rows_(problem.rows),
+      : rows_(problem.X.rows),
         begin_(problem.tasks),
         end_(problem.tasks),
         vectors_(problem.tasks),
