@@ -128,11 +128,18 @@ survival_curves <- function(object, hazard) {
   curves
 }
 
-# Median survival time: end of the first interval survived with probability at most one half; NA where there is none.
+# Median survival time, NA where survival stays above one half. Within an interval the hazard is taken as constant, so
+# that survival falls geometrically; linearly where it falls to 0.
 median_times <- function(object, hazard) {
-  below <- survival_curves(object, hazard) <= 0.5
-  ends <- object$problem$outcome$breaks[-1L]
-  apply(below, 1L, function(row) if (isTRUE(any(row))) ends[base::which.max(row)] else NA_real_)
+  alive <- survival_curves(object, hazard)
+  breaks <- object$problem$outcome$breaks
+  apply(alive, 1L, function(row) {
+    if (!isTRUE(any(row <= 0.5))) return(NA_real_)
+    k <- base::which.max(row <= 0.5)
+    first <- c(1, row)[k]
+    share <- if (row[k] > 0) log(0.5 / first) / log(row[k] / first) else (first - 0.5) / first
+    breaks[k] + min(max(share, 0), 1) * (breaks[k + 1L] - breaks[k])
+  })
 }
 
 fitted.fusedlr <- function(object, which = 1L, ...) {

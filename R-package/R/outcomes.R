@@ -70,25 +70,50 @@ read_ordered <- function(y, kind) {
   list(signs = signs, labels = stats::setNames(labels, colnames(signs)), kind = kind, levels = levels(y))
 }
 
-# Survival times as discrete-time hazards: one task for each interval (from, to], its label 1 where the event fell in
-# it, 0 where it was survived, NA where the row was not at risk throughout: it entered later (left truncation), ended
-# before, or was censored inside it.
+# Survival times as discrete-time hazards: one task for each interval (from, to], labelled in every row that was watched
+# in it. An event is 1 with weight 1 in its interval; an interval survived is 0, weighted by the share of it that was
+# watched, so that censoring and late entry inside an interval count for what they are. An event where time begins
+# belongs to the first interval.
 read_survival <- function(y, breaks) {
   times <- survival_times(y)
   ends <- read_breaks(breaks, times)
+  periods <- person_periods(times, ends)
+  words <- format_each(ends)
+  names <- paste0("(", words[-length(words)], ",", words[-1L], "]")
+  colnames(periods$signs) <- names
+  idle <- colSums(!is.na(periods$signs)) == 0
+  if (any(idle)) refuse("breaks leave the intervals ", quoted(names[idle]), " without a row that was watched; leave ",
+                        "them out")
+  left_out <- count_left_out(times, ends, sum(periods$signs == 1, na.rm = TRUE))
+  labels <- stats::setNames(rep(list(c("survived", "event")), length(names)), names)
+  c(periods, list(labels = labels, kind = "survival", breaks = ends, left_out = left_out))
+}
+
+person_periods <- function(times, ends) {
   from <- ends[-length(ends)]
   to <- ends[-1L]
-  signs <- outer(seq_along(times$time), seq_along(to), function(i, k) {
-    at_risk <- times$entry[i] <= from[k] & times$time[i] > from[k]
-    died <- times$event[i] == 1 & times$time[i] <= to[k]
-    ifelse(!at_risk, NA, ifelse(died, 1, ifelse(times$time[i] >= to[k], -1, NA)))
-  })
-  words <- format_each(ends)
-  colnames(signs) <- paste0("(", words[-length(words)], ",", words[-1L], "]")
-  empty <- colSums(signs == 1, na.rm = TRUE) == 0
-  if (any(empty)) refuse("breaks leave the intervals ", quoted(colnames(signs)[empty]), " without an event; merge them")
-  labels <- rep(list(c("survived", "event")), length(to))
-  list(signs = signs, labels = stats::setNames(labels, colnames(signs)), kind = "survival", breaks = ends)
+  cells <- expand.grid(i = seq_along(times$time), k = seq_along(to))
+  time <- times$time[cells$i]
+  entry <- times$entry[cells$i]
+  inside <- time > from[cells$k] & time <= to[cells$k] | cells$k == 1L & time == from[1L] & entry == from[1L]
+  came <- inside & times$event[cells$i] == 1
+  watched <- pmin(time, to[cells$k]) - pmax(entry, from[cells$k])
+  signs <- ifelse(came, 1, ifelse(watched > 0, -1, NA))
+  exposure <- ifelse(came, 1, ifelse(watched > 0, watched / (to - from)[cells$k], 0))
+  shape <- c(length(times$time), length(to))
+  list(signs = array(signs, shape), exposure = array(exposure, shape))
+}
+
+# Events before the first interval and beyond the last one have no label, which is said.
+count_left_out <- function(times, ends, inside) {
+  events <- sum(times$event == 1)
+  beyond <- sum(times$event == 1 & times$time > ends[length(ends)])
+  found <- c(before = events - beyond - inside, beyond = beyond)
+  if (any(found > 0))
+    warn("fusedlr_left_out", "breaks from ", format_each(ends[1L]), " to ", format_each(ends[length(ends)]),
+         " leave out ", sum(found), " of ", events, " events, ", found[["before"]], " before and ", beyond,
+         " beyond; extend the breaks to keep them")
+  found
 }
 
 survival_times <- function(y) {
@@ -96,29 +121,36 @@ survival_times <- function(y) {
   if (!type %in% c("right", "counting")) refuse("Surv must be of type right or counting, found ", type)
   y <- unclass(y)
   time <- y[, if (type == "counting") "stop" else "time"]
-  entry <- if (type == "counting") y[, "start"] else rep(min(0, time, na.rm = TRUE), length(time))
+  entry <- if (type == "counting") y[, "start"] else rep(0, length(time))
   event <- y[, "status"]
   if (anyNA(time) || anyNA(entry) || anyNA(event)) refuse("Surv must not hold missing times or events; drop these rows")
-  if (any(time < 0)) refuse("Surv must not hold negative times, found ", shown(min(time)))
+  if (any(time < 0, entry < 0)) refuse("Surv must not hold negative times, found ", shown(min(time, entry)))
   list(time = as.numeric(time), entry = as.numeric(entry), event = as.numeric(event))
 }
 
-# Ends of the intervals, 0 put in front where missing unless all rows enter later; or their number: ends are then
-# quantiles of the event times, with as many events after the last one as in each, so that it has survivors.
+# Ends of the intervals, with the start of the first in front: 0, unless all rows enter later. From their number: at
+# quantiles of the times of events, the last of which is the last end if somebody survives it.
 read_breaks <- function(breaks, times) {
   if (is.null(breaks)) refuse("breaks are needed for Surv: ends of the intervals, or how many intervals")
   if (!is.numeric(breaks) || !length(breaks) || !all(is.finite(breaks)))
     refuse("breaks must be finite numbers: ends of the intervals, or how many intervals, found ", shown(breaks))
-  died <- times$time[times$event == 1]
-  if (length(breaks) == 1L) {
-    count <- check_whole("breaks", breaks, 1L)
-    ends <- stats::quantile(died, seq_len(count) / (count + 1L), names = FALSE, type = 1L)
-    breaks <- c(max(0, min(times$entry)), unique(ends))
-  }
-  if (breaks[1L] > 0 && any(times$entry <= 0)) breaks <- c(0, breaks)
+  start <- min(times$entry)
+  if (length(breaks) == 1L) return(quantile_breaks(check_whole("breaks", breaks, 1L, length(times$time)), times, start))
+  if (breaks[1L] > 0 && start == 0) breaks <- c(0, breaks)
   if (any(diff(breaks) <= 0)) refuse("breaks must increase, found ", shown(breaks))
-  if (length(breaks) < 2L) refuse("breaks must hold at least one interval, found ", shown(breaks))
   as.numeric(breaks)
+}
+
+quantile_breaks <- function(count, times, start) {
+  died <- times$time[times$event == 1]
+  if (!length(died)) refuse("Surv must hold an event, found none: nothing to model")
+  at <- function(shares) stats::quantile(died, shares, names = FALSE, type = 1L)
+  last <- if (count > 1L) at((count - 1) / count) else start
+  # If all at risk in the last interval have the event, its hazard is 1: one interval's events stay beyond.
+  survived <- any(times$event == 0 & times$time > last | times$time > max(died))
+  ends <- unique(at(seq_len(count) / if (survived) count else count + 1))
+  if (max(ends) <= start) refuse("breaks = ", count, " finds no interval: all events come where time begins")
+  c(start, ends[ends > start])
 }
 
 # With as many digits as tell them apart, four at least; the same whatever options(digits, OutDec) are.

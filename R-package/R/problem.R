@@ -13,18 +13,20 @@ read_problem <- function(x, y, tasks, weights, offset, penalty_factors, fusion_f
   if (any(weights < 0)) refuse("weights must not be negative, found ", shown(min(weights)))
   signs <- unname(outcome$signs)
   weights[is.na(signs)] <- 0
+  times <- largest_weights(weights)
+  if (!is.null(outcome$exposure)) weights <- weights * outcome$exposure
   signs[is.na(signs)] <- 1
   empty <- colSums(weights) == 0
   if (any(empty)) refuse("y and weights must leave an observed label in every task; there is none in ",
                          quoted(names[empty]))
-  scale <- if (check_flag("standardize", standardize)) column_scales(x, weights) else rep(1, ncol(x))
+  scale <- if (check_flag("standardize", standardize)) column_scales(x, times) else rep(1, ncol(x))
   fuse_intercepts <- check_flag("fuse_intercepts", fuse_intercepts)
-  list(x = x, signs = signs, weights = weights, offset = per_label("offset", offset, 0, nrow(x), names),
+  list(x = x, signs = signs, weights = weights, times = times, offset = per_label("offset", offset, 0, nrow(x), names),
        has_offset = !is.null(offset), graph = read_graph(tasks, names), scale = scale,
        factors = row_factors(read_factors("penalty_factors", penalty_factors, colnames(x)),
                              read_factors("fusion_factors", fusion_factors, colnames(x)), scale, fuse_intercepts),
        fuse_intercepts = fuse_intercepts, standardize = standardize, tasks = names,
-       labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels"))])
+       labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels", "exposure"))])
 }
 
 # Factors on l1, l2 and fusion of each row of the coefficients, (1 + d, 3). They standardize features: a fit with a
@@ -64,9 +66,9 @@ without_intercept <- function(x) {
   x[, !ours, drop = FALSE]
 }
 
-# Standard deviation of each feature over the rows that count, each by its largest weight; 1 where it does not vary.
-column_scales <- function(x, weights) {
-  spread <- .Call(C_scales, t(x), t(weights))
+# Standard deviation of each feature over the rows, each as often as it counts; 1 where it does not vary.
+column_scales <- function(x, times) {
+  spread <- .Call(C_scales, t(x), matrix(times, 1L))
   replace(spread, spread == 0, 1)
 }
 
@@ -155,9 +157,13 @@ components <- function(graph, t) {
 }
 
 some_rows <- function(problem, rows) {
+  problem$times <- problem$times[rows]
   for (name in c("x", "signs", "weights", "offset")) problem[[name]] <- problem[[name]][rows, , drop = FALSE]
   problem
 }
 
-# Rows are the independent units: each counts once, by its largest weight, however many tasks it has.
-row_weights <- function(problem) apply(problem$weights, 1L, max)
+# Rows are the independent units: each counts once, by its largest weight, however many tasks it has and whatever share
+# of an interval it was watched.
+row_weights <- function(problem) problem$times
+
+largest_weights <- function(weights) do.call(pmax, lapply(seq_len(ncol(weights)), function(k) weights[, k]))
