@@ -125,7 +125,8 @@ class FlatLabels {
 // A matrix x (features, rows) of R, transposed; it is not copied.
 fusedlr::Columns columns(SEXP x) { return {Rf_ncols(x), Rf_nrows(x), REAL(x), Rf_nrows(x), 1}; }
 
-// R hands in every matrix transposed: x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0; edge weights; is it a chain.
+// R hands in every matrix transposed: x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from
+// 0; edge weights; is it a chain.
 fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels) {
   fusedlr::Problem problem{};
   problem.X = columns(VECTOR_ELT(parts, 0));
