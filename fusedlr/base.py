@@ -37,7 +37,7 @@ class Model:
         ----------
         rows : array_like of int, or of bool with one entry for each row
         """
-        rows = checks.rows("rows", rows, self.problem.n_rows)
+        rows = checks.rows("rows", rows, self.problem.n_rows, self.index)
         model = copy.copy(self)
         model.spec, model.problem = self.spec.take(rows), self.problem.take(rows)
         return model

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .frames import index_of, plain
+
 __all__ = ["array", "by_name", "check_index", "finite", "flag", "listed", "named", "number", "path",
            "refuse_duplicates", "result", "rng", "rows", "shown", "text", "tolerance", "vector", "whole", "word"]
 
@@ -53,18 +55,25 @@ def result(name: str, value: Any, needed: Iterable[str], what: str) -> Any:
 
 def listed(name: str, values: Any) -> list:
     """An ordered collection as a list; a set, which has no order, and a scalar are refused."""
+    values = plain(name, values)
     kinds = (list, tuple, range, pd.Index, pd.Series, pd.api.extensions.ExtensionArray)
     if not isinstance(values, kinds) and not (isinstance(values, np.ndarray) and values.ndim == 1):
         raise TypeError(f"{name} must be a list, found {shown(values)}")
     if not all(map(_is_hashable, values)):
         raise TypeError(f"{name} must be a list of words or numbers, found {shown(values)}")
-    return _plain(list(values))
+    return [_plain(value) for value in values]
 
 
-def rows(name: str, values: Any, n_rows: int) -> np.ndarray:
-    """Row positions, shape (k,), from integers or from a boolean mask of length ``n_rows``."""
+def rows(name: str, values: Any, n_rows: int, index: pd.Index | None = None) -> np.ndarray:
+    """Row positions, shape (k,), from integers or from a boolean mask of length ``n_rows``.
+
+    A mask is known before anything is converted, because True and False convert to 1 and 0; as
+    a Series it must have the rows' own ``index``, where they have one.
+    """
+    labels, values = index_of(values), plain(name, values)
     found = np.zeros(0, dtype=int) if isinstance(values, list) and not values else array(name, values)
-    if found.ndim == 1 and np.asarray(values).dtype == bool:
+    if found.ndim == 1 and _is_mask(name, values):
+        check_index(labels, index, name, "the model")
         if len(found) != n_rows:
             raise ValueError(f"{name} must have one entry for each of {n_rows} rows, found {len(found)}")
         return np.flatnonzero(found)
@@ -73,6 +82,17 @@ def rows(name: str, values: Any, n_rows: int) -> np.ndarray:
     if len(found) and not (-n_rows <= found.min() and found.max() < n_rows):
         raise ValueError(f"{name} must be positions of the {n_rows} rows, found {found.min():g} to {found.max():g}")
     return found.astype(int)
+
+
+def _is_mask(name: str, values: Any) -> bool:
+    """Whether values of one dimension are True and False; a mixture with numbers or missing values is refused."""
+    column = pd.Series(np.ma.getdata(values) if np.ma.isMaskedArray(values) else values)
+    truths = (column.map(lambda value: isinstance(value, (bool, np.bool_))).to_numpy(dtype=bool)
+              if column.dtype == object else np.full(len(column), pd.api.types.is_bool_dtype(column.dtype)))
+    if truths.any() and (column.isna().any() or not truths.all()):
+        raise ValueError(f"{name} must hold True and False alone in a mask, found missing values or numbers among "
+                         f"them; use {name}.fillna(False), or positions")
+    return bool(truths.any())
 
 
 def path(name: str, value: Any) -> str:
@@ -131,9 +151,11 @@ def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
     if hasattr(values, "tocsr"):
         raise TypeError(f"{name} must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
                         f"matrix; use {name}.toarray()")
-    if values is None or isinstance(values, (str, bytes, dict, set)):
-        raise TypeError(f"{name} must hold numbers, found {shown(values)}")
-    if isinstance(values, (pd.Series, pd.DataFrame, pd.Index)):
+    values = plain(name, values)
+    if values is None or isinstance(values, (str, bytes, set, Mapping)):
+        way_out = f"; use pandas.DataFrame({name})" if isinstance(values, Mapping) else ""
+        raise TypeError(f"{name} must hold numbers, found {shown(values)}{way_out}")
+    if isinstance(values, (pd.Series, pd.DataFrame, pd.Index, pd.api.extensions.ExtensionArray)):
         return _from_pandas(name, values)
     if np.ma.isMaskedArray(values):
         values = _unmasked(name, values, missing)
@@ -191,19 +213,29 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) or float(value).is_integer()
 
 
-def _from_pandas(name: str, values: pd.Series | pd.DataFrame | pd.Index) -> np.ndarray:
+def _from_pandas(name: str, values: Any) -> np.ndarray:
     frame = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame()
-    bad = [label for k, (label, dtype) in enumerate(frame.dtypes.items())
+    bad = [frame.columns[k] for k, dtype in enumerate(frame.dtypes.to_numpy())
            if not (_is_number(dtype) or (dtype == object and _holds_numbers(frame.iloc[:, k])))]
     if bad:
         where = f"; columns {bad[:4]} do not" if frame is values else f", found {frame.dtypes.iloc[0]}"
-        raise TypeError(f"{name} must hold numbers{where}; code them with pandas.get_dummies, "
-                        "or use FusedLogit.from_formula with C(...)")
+        raise TypeError(f"{name} must hold numbers{where}; {_way_out(frame[bad[0]])}")
     array = np.empty(frame.shape)
     step = max(1, frame.shape[1] // 16)  # a few columns at a time: a large design is never held twice
     for j in range(0, frame.shape[1], step):
         array[:, j:j + step] = frame.iloc[:, j:j + step].to_numpy(dtype=float, na_value=np.nan)
     return array if frame is values else array[:, 0]
+
+
+def _way_out(column: Any) -> str:
+    """What to do with a column that holds no numbers; of two of the same name the first counts."""
+    first = column.iloc[:, 0] if isinstance(column, pd.DataFrame) else column
+    word = pd.api.types.infer_dtype(first, skipna=True)
+    if word.startswith("timedelta"):
+        return "count days or hours, as in duration.dt.days"
+    if word.startswith(("date", "period")):
+        return "count days from a date, as in (date - date.min()).dt.days, or take date.dt.year"
+    return "code them with pandas.get_dummies, or use FusedLogit.from_formula with C(...)"
 
 
 def _is_number(dtype: Any) -> bool:
@@ -253,8 +285,13 @@ def _is_word(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """The value as it was typed, shortened, without the names that numpy puts around its own numbers."""
-    value = _plain(value)
-    text = " ".join(repr(value).split())
+    try:
+        value = _plain(value)
+        text = " ".join(repr(value).split())
+    except RecursionError:
+        text = "a list that holds itself"
+    except ValueError:  # Python writes no number of more than some thousand digits
+        text = "a number of thousands of digits"
     return text if len(text) <= 60 else f"{text[:57]}... ({type(value).__name__})"
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import pandas as pd
 
-from . import checks
+from . import checks, frames
 from .admm import solve_admm
 from .base import Model
 from .inputs import (MISSING, Features, Formula, calling_environment, column, read_exog, read_factors, read_groups,
@@ -213,6 +213,7 @@ class FusedLogit(Model):
         if plain is not formula and breaks is None:
             raise ValueError("breaks is needed with Surv(...): a number of intervals, or their ends")
         drop = checks.word("missing", kwargs.get("missing", "none"), MISSING) == "drop"
+        data = frames.plain("data", data)
         parsed = Formula(plain, data, calling_environment(depth=2), drop)
         given = {**kwargs, "task": task}
         named = {name: column(name, given[name], data, "data") for name in ("weights", "offset", "groups", "task")

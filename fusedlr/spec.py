@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import check_index
+from .frames import index_of, plain
 from .inputs import (INTERCEPT, SAVED_FORMULA, Formula, column, new_offset, read_new_exog, read_params, read_penalty,
                      weighted)
 from .io import NONE, Array, Nested, Plain, either, named, names, position, saved
@@ -129,14 +130,14 @@ class Spec:
     def positions(self, task: Any, exog: Any, n: int, index: pd.Index | None) -> np.ndarray:
         """Positions of the tasks of n rows, shape (n,), from one for all rows, one a row, or the name of a column."""
         if isinstance(task, str) and task not in self.tasks:
+            exog = plain("exog", exog)
             if not isinstance(exog, pd.DataFrame) or task not in exog.columns:
                 raise ValueError(f"task={task!r} must be a task of the fit or name a column of exog; tasks are "
                                  f"{self.tasks[:6]}{' ...' * (len(self.tasks) > 6)}")
             task = exog[task]
         if pd.api.types.is_scalar(task):
             return task_positions([task] * n, self.outcome.tasks)
-        if isinstance(task, pd.Series):
-            check_index(task.index, index, "task", "exog")
+        check_index(index_of(task), index, "task", "exog")
         positions = task_positions(task, self.outcome.tasks)
         if len(positions) != n:
             raise ValueError(f"task must have one value for each of the {n} rows of exog, found {len(positions)}")
@@ -145,9 +146,9 @@ class Spec:
     def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
         """Held-out rows."""
         design, index = self.new_rows(exog, offset)
-        if isinstance(task, str) and isinstance(exog, pd.DataFrame):
+        if isinstance(task, str) and isinstance(plain("exog", exog), pd.DataFrame):
             task = column("task", task, exog, "exog")
-        if task is None and self.outcome.long and getattr(endog, "ndim", 1) == 1:
+        if task is None and self.outcome.long and getattr(plain("endog", endog), "ndim", 1) == 1:
             raise ValueError("task must be given: the rows of this model have one task each")
         found = self.outcome.labels(endog if task is None else LongLabels.read(endog, task))
         if found.n_rows != design.n_rows:

@@ -122,3 +122,16 @@ def test_without_intercept_a_factor_keeps_all_levels():
     res = fit("low + mid ~ 0 + site")
     assert list(res.params.index) == ["const", "site[a]", "site[b]", "site[c]"]
     assert sm.add_constant(res.model.exog, has_constant="add").shape == (90, 4)
+
+
+@pytest.mark.parametrize(("formula", "message"), [
+    ("low|mid ~ age", "'low . mid' on the left side is one task"),
+    ("C(low) ~ age", r"'C\(low\)' on the left side must be the column itself"),
+    ("low + mid ~ blood pressure", r"write a column whose name is no word of Python as Q\('blood pressure'\)"),
+])
+def test_formulas_that_say_something_else_are_refused(formula, message):
+    data = pd.DataFrame({"low": [0, 1] * 10, "mid": [0, 1, 1, 0] * 5, "age": np.arange(20.0),
+                         "blood pressure": np.arange(20.0) ** 2})
+    with pytest.raises(ValueError, match=message):
+        FusedLogit.from_formula(formula, data)
+    assert FusedLogit.from_formula("I((low == 1) | (mid == 1)) ~ Q('blood pressure')", data).exog.shape == (20, 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..frames import index_of, plain
 from ..problem import LARGEST
 
 __all__ = ["INTERCEPT", "MISSING", "Features", "read_exog", "read_new_exog"]
@@ -78,13 +79,14 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndar
         Names of the features.
     constant : int or None
     """
+    index, exog = index_of(exog), plain("exog", exog)
     if isinstance(exog, pd.DataFrame):
         absent = [name for name in names if name not in exog.columns]
         if absent:
             raise ValueError(f"exog must have a column for each feature of the model; missing are {absent[:4]}"
                              f"{f' and {len(absent) - 4} more' if len(absent) > 4 else ''}")
         exog = exog[names]
-    X, _, index = _exog_array(exog)
+    X, _, _ = _exog_array(exog)
     if constant is not None and X.shape[1] == len(names) + 1:
         if (X[:, constant] != 1).any():
             raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")
@@ -107,20 +109,22 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     """A matrix of floats, all finite unless told otherwise, its column names and its row labels."""
     if exog is None:
         raise TypeError("exog must be an array or a DataFrame of numbers, found None")
-    if isinstance(exog, pd.DataFrame):
-        checks.refuse_duplicates("exog", list(exog.columns))
+    index, exog = index_of(exog), plain("exog", exog)
     names = list(exog.columns) if isinstance(exog, pd.DataFrame) else None
+    checks.refuse_duplicates("exog", names or [])
     X = checks.array("exog", exog)
     if X.ndim == 1:
-        way_out = "exog.to_frame()" if isinstance(exog, pd.Series) else "exog.reshape(-1, 1)"
-        raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {way_out}")
+        column, one = (("exog.to_frame()", "exog.to_frame().T") if isinstance(exog, pd.Series) else
+                       ("exog.reshape(-1, 1)", "exog.reshape(1, -1)"))
+        raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {column}, "
+                         f"for a single row {one}")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
     X = checks.finite("exog", X, names) if finite else X
     largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))  # without a copy, and past NaN
     if LARGEST < largest < np.inf:  # infinity is refused as such, here or once rows were dropped
         raise ValueError(f"exog must lie between -{LARGEST:g} and {LARGEST:g}, found {largest:g}; choose another unit")
-    return X, names, exog.index if isinstance(exog, pd.DataFrame) else None
+    return X, names, index
 
 
 def _feature_names(names: list | None, features: list) -> list:

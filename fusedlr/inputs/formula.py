@@ -7,6 +7,7 @@ patsy would dummy-code booleans and strings.
 
 from __future__ import annotations
 
+import ast
 import tokenize
 from contextlib import contextmanager
 from io import StringIO
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
+from ..frames import plain
 from ..io import FLAG, LABEL, NAME, NONE, TEXT, Plain, either, listed, record, row
 
 __all__ = ["SAVED_FORMULA", "Formula", "calling_environment"]
@@ -62,8 +65,9 @@ class Formula:
     def __init__(self, text: str, data: pd.DataFrame, environment: Any = None, drop: bool = False) -> None:
         if not isinstance(text, str) or text.count("~") != 1:
             raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
+        data = plain("data", data)
         if not isinstance(data, pd.DataFrame):
-            raise TypeError(f"data must be a DataFrame, found {type(data).__name__}")
+            raise TypeError(f"data must be a DataFrame, found {checks.shown(data)}")
         self.text = text
         environment = _plain_environment() if environment is None else environment
         data = _plain_types(data)
@@ -81,6 +85,7 @@ class Formula:
         """Right side of the formula on new data, DataFrame with the columns of the design."""
         import patsy
 
+        data = plain("exog", data)
         if not isinstance(data, pd.DataFrame):
             raise TypeError(f"exog must be a DataFrame with the variables of the formula {self.text!r}, "
                             f"found {type(data).__name__}")
@@ -88,7 +93,7 @@ class Formula:
         absent = [name for name in self.sample.columns if name not in data.columns]
         if absent:
             raise ValueError(f"exog must have the variables of the formula {self.text!r}; missing are {absent}")
-        with _refusals("exog", self.text):
+        with _refusals("exog", self.text, data):
             design, = patsy.build_design_matrices([info], _plain_types(data), NA_action="raise",
                                                   return_type="dataframe")
         return design
@@ -142,8 +147,8 @@ def _column(column):
 
 
 @contextmanager
-def _refusals(argument, text):
-    """Turn patsy's complaints into a ValueError that names the argument, the formula and the term."""
+def _refusals(argument, text, data):
+    """Turn patsy's complaints into a ValueError that names the argument, the formula, the term and a way out."""
     import patsy
 
     try:
@@ -152,8 +157,16 @@ def _refusals(argument, text):
         reason = " ".join(str(error).split("\n")[0].split())
         origin = getattr(error, "origin", None)
         where = f" in {origin.relevant_code()!r}" if origin is not None else ""
-        way_out = "; drop these rows first, with data.dropna(subset=[...])" if "missing values" in reason else ""
-        raise ValueError(f"{argument} does not suit the formula {text!r}: {reason}{where}{way_out}") from None
+        raise ValueError(f"{argument} does not suit the formula {text!r}: {reason}{where}"
+                         f"{_way_out(reason, text, data)}") from None
+
+
+def _way_out(reason, text, data):
+    if "missing values" in reason:
+        return "; drop these rows first, with data.dropna(subset=[...])"
+    quoted = [f"Q({name!r})" for name in data.columns
+              if isinstance(name, str) and not name.isidentifier() and name in text and f"Q({name!r})" not in text]
+    return f"; write a column whose name is no word of Python as {', '.join(quoted[:3])}" if quoted else ""
 
 
 def _plain_environment():
@@ -166,23 +179,33 @@ def _left_side(text, data, environment):
     """One column for each term on the left, with its values untouched."""
     import patsy
 
-    with _refusals("data", text):
+    with _refusals("data", text, data):
         terms = patsy.ModelDesc.from_formula(text).lhs_termlist
         columns = {}
         for term in terms:
             if len(term.factors) != 1:
                 raise ValueError("the left side must list tasks as 'task + task'")
-            columns[term.name()] = _evaluate(term.factors[0], data, environment)
+            columns[term.name()] = _task(term.factors[0], data, environment)
         if not columns:
             raise ValueError("the left side names no task")
     return pd.DataFrame(columns, index=data.index)
 
 
+def _task(factor, data, environment):
+    """Labels of one task as they stand in the data; what is no column of labels is refused."""
+    values = _evaluate(factor, data, environment)
+    if isinstance(getattr(ast.parse(factor.code, mode="eval").body, "op", None), ast.BitOr):
+        raise ValueError(f"{factor.code!r} on the left side is one task, as | means 'or' in Python; list tasks as "
+                         "'task + task', and write I((a == 1) | (b == 1)) where one task is meant")
+    if hasattr(values, "contrast"):  # what patsy's C(...) returns
+        raise ValueError(f"{factor.code!r} on the left side must be the column itself, without C(...)")
+    return pd.Series(values, index=data.index) if not isinstance(values, pd.Series) else values
+
+
 def _evaluate(factor, data, environment):
     state = {}
     factor.memorize_passes_needed(state, environment)
-    values = factor.eval(state, data)
-    return pd.Series(values, index=data.index) if not isinstance(values, pd.Series) else values
+    return factor.eval(state, data)
 
 
 def _right_side(text, data, environment, drop=False):
@@ -190,7 +213,7 @@ def _right_side(text, data, environment, drop=False):
     import patsy
 
     right = "~" + text.split("~")[1]
-    with _refusals("data", text):
+    with _refusals("data", text, data):
         design = patsy.dmatrix(right, data.reset_index(drop=True), eval_env=environment, return_type="dataframe",
                                NA_action="drop" if drop else "raise")
     complete = design.index.to_numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import checks
 from ..exceptions import OneClassWarning
+from ..frames import index_of, plain
 from ..problem import Labels
 from .yes import Pair, pair_of_words, read_yes, warn_unlike
 
@@ -50,11 +51,22 @@ def read_held_out(endog: Any, names: list, words: Sequence) -> tuple[np.ndarray,
     Unlike in ``read_endog`` a task may have labels of one kind, or none.
     """
     frame, index = _endog_frame(endog)
-    by_name = isinstance(endog, pd.DataFrame) and set(names) <= set(frame.columns)
-    if not by_name and frame.shape[1] != len(names):
+    if isinstance(plain("endog", endog), pd.DataFrame):
+        frame = _tasks_of(frame, names)
+    elif frame.shape[1] != len(names):
         raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)}")
-    columns = [frame[name] if by_name else frame.iloc[:, k] for k, name in enumerate(names)]
+    columns = [frame.iloc[:, k] for k in range(len(names))]
     return np.column_stack([_codes(column, name, pair) for column, name, pair in zip(columns, names, words)]), index
+
+
+def _tasks_of(frame, names):
+    """The columns of a frame that are the model's tasks, by name."""
+    checks.refuse_duplicates("endog", [name for name in frame.columns if name in names])
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(f"endog must have the model's tasks {names} as columns, found {list(frame.columns)[:8]}; "
+                         f"missing are {absent[:4]}; rename, or hand in an array with the tasks in their order")
+    return frame[names]
 
 
 def warn_one_class(labels: Labels, names: Sequence, words: Sequence, fuse_intercepts: bool) -> None:
@@ -71,10 +83,13 @@ def warn_one_class(labels: Labels, names: Sequence, words: Sequence, fuse_interc
 def _endog_frame(endog):
     if endog is None:
         raise TypeError("endog must be an array or a DataFrame of labels, found None")
+    index, endog = index_of(endog), plain("endog", endog)
+    if isinstance(endog, Mapping):
+        raise TypeError(f"endog must have rows and columns, found {checks.shown(endog)}; use pandas.DataFrame(endog)")
     if isinstance(endog, pd.DataFrame):
-        return endog, endog.index
+        return endog, index
     if isinstance(endog, pd.Series):
-        return endog.to_frame("y" if endog.name is None else endog.name), endog.index
+        return endog.to_frame("y" if endog.name is None else endog.name), index
     if isinstance(endog, pd.Categorical):
         return pd.DataFrame({"y": endog}), None
     array = _label_array(endog)
@@ -91,9 +106,6 @@ def _label_array(endog):
             endog = np.array(endog, dtype=object)
         except ValueError as error:
             raise ValueError(f"endog must be rectangular, with one label for each row and task: {error}") from None
-    if endog.dtype.names:
-        raise TypeError("endog must have one label for each row and task; found records with the fields "
-                        f"{list(endog.dtype.names)}; use pd.DataFrame(endog)")
     if endog.dtype == object and any(isinstance(value, (list, tuple, np.ndarray)) for value in endog.ravel()):
         raise ValueError("endog must be rectangular, with one label for each row and task; found rows of different "
                          "lengths; use NaN or None where a label is not observed")

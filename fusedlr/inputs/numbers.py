@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import checks
 from ..checks import by_name, check_index
+from ..frames import index_of, plain
 from ..problem import LARGEST, Labels
 
 __all__ = ["column", "new_offset", "read_factors", "read_groups", "read_offset", "read_params", "read_penalty",
@@ -51,8 +52,7 @@ def row_weights(weights: Any, n_rows: int, index: pd.Index | None, reference: st
     """How often each row counts in a score, shape (n,), not negative; 1 where left out."""
     if weights is None:
         return np.ones(n_rows)
-    if isinstance(weights, pd.Series):
-        check_index(weights.index, index, "weights", reference)
+    check_index(index_of(weights), index, "weights", reference)
     array = checks.array("weights", weights)
     if array.shape != (n_rows,):
         raise ValueError(f"weights must have one value for each of {n_rows} rows, found shape {array.shape}")
@@ -63,8 +63,8 @@ def read_groups(groups: Any, n: int, index: pd.Index | None) -> tuple[np.ndarray
     """Number of the group of each row, shape (n,), and what a group is called; None where there are none."""
     if groups is None:
         return None
-    if isinstance(groups, pd.Series):
-        check_index(groups.index, index, "groups")
+    check_index(index_of(groups), index, "groups")
+    groups = plain("groups", groups)
     values = pd.Series(checks.listed("groups", groups))
     if len(values) != n:
         raise ValueError(f"groups must have one value for each of {n} rows, found {len(values)}")
@@ -107,6 +107,7 @@ def new_offset(offset: Any, exog: Any, n: int, index: pd.Index | None, tasks: li
 
 def column(argument: str, name: str, frame: Any, where: str) -> pd.Series:
     """The column of a frame that an argument names."""
+    frame = plain(where, frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"{argument}={name!r} names a column, so {where} must be a DataFrame, found "
                         f"{type(frame).__name__}")
@@ -166,6 +167,7 @@ def read_penalty(argument: str, value: Any, names: list, intercept: bool) -> flo
 
 def read_params(params: Any, features: list, tasks: list) -> np.ndarray:
     """Coefficients of every feature (intercept first) and task, shape (1 + d, t); DataFrames by name."""
+    params = plain("params", params)
     if isinstance(params, pd.DataFrame):
         if set(params.index) != set(features) or set(params.columns) != set(tasks):
             raise ValueError(f"params as a DataFrame must have the rows {features[:4]} ... and the columns {tasks[:4]} "
@@ -199,10 +201,10 @@ def _in_order(argument: str, values: pd.Series | Mapping, names: list, intercept
 
 def _by_label(argument: str, values: Any, shape: tuple, index: pd.Index | None, tasks: list) -> np.ndarray:
     """Numbers for every row, or every row and task, in the order of rows and tasks, shape (n, 1) or (n, t)."""
-    if isinstance(values, (pd.Series, pd.DataFrame)):
-        check_index(values.index, index, argument)
+    check_index(index_of(values), index, argument)
+    values = plain(argument, values)
     if isinstance(values, pd.DataFrame):
-        if set(values.columns) != set(tasks):
+        if len(values.columns) != len(tasks) or set(values.columns) != set(tasks):
             raise ValueError(f"{argument} as a DataFrame must have the tasks {tasks} as columns, found "
                              f"{list(values.columns)}")
         values = values[tasks]

@@ -68,7 +68,7 @@ class Binary(Outcome):
     def labels(self, endog: Any) -> LabelledRows:
         """Labels of a table with a column for each task, frames by name; or of rows that have one task each."""
         if isinstance(endog, LongLabels):
-            Y, _ = read_held_out(endog.endog.to_frame(), [endog.endog.name], self.pairs[:1])
+            Y, _ = read_held_out(endog.endog.rename("y"), ["y"], self.pairs[:1])
             position = task_positions(endog.task, self.names)
             return LabelledRows(Labels.long(Y[:, 0], position, len(self.names)), len(Y), endog.index)
         Y, index = read_held_out(endog, list(self.tasks), self.words)

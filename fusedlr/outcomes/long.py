@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..frames import index_of, plain
 
 __all__ = ["LongLabels", "task_positions"]
 
@@ -37,10 +38,9 @@ class LongLabels:
         if len(of_task) != len(label):
             raise ValueError(f"task must have one value for each of the {len(label)} rows of endog, found "
                              f"{len(of_task)}")
-        if isinstance(endog, pd.Series) and isinstance(task, pd.Series):
-            checks.check_index(of_task.index, label.index, "task")
-        index = next((given.index for given in (endog, task) if isinstance(given, pd.Series)), None)
-        return cls(label, of_task, index)
+        index, other = index_of(endog), index_of(task)
+        checks.check_index(other, index, "task")
+        return cls(label, of_task, other if index is None else index)
 
     def tasks(self, order: Any = None) -> tuple:
         """Names of the tasks in their order: the user's, that of numbers and dates, or that of ordered categories."""
@@ -81,9 +81,10 @@ def task_positions(task: Any, names: tuple, argument: str = "task") -> np.ndarra
 
 def _column(argument, values):
     """One column of a user, masked values as missing."""
+    values = plain(argument, values)
     if isinstance(values, pd.Series):
         return values
-    if _depth(values) != 1 or isinstance(values, np.ndarray) and values.dtype.names:
+    if _depth(values) != 1:
         raise TypeError(f"{argument} must be one column with a value for each row to go with task, found "
                         f"{checks.shown(values)}")
     listed = checks.listed(argument, values)

@@ -13,6 +13,7 @@ import pandas as pd
 from .. import checks
 from ..checks import check_index
 from ..exceptions import CrossingWarning
+from ..frames import index_of, plain
 from ..inputs import row_weights
 from ..io import LABEL, Plain, listed, saved, word
 from ..metrics import Metric, Params
@@ -96,6 +97,7 @@ class Ordered(Outcome):
 
         A row that never reached the level of a sequential task has no label in it.
         """
+        index, endog = index_of(endog), plain("endog", endog)
         if np.ndim(endog) == 2:
             return Binary(self.tasks, self.words).labels(endog)
         rank = self.ranks(endog)
@@ -104,7 +106,7 @@ class Ordered(Outcome):
         if self.layout == "sequential":
             reached = r >= k if self.direction == "forward" else r <= k + 1
             above = np.where(reached, above, np.nan)
-        return LabelledRows(Labels.wide(above), len(rank), rank.index if isinstance(endog, pd.Series) else None)
+        return LabelledRows(Labels.wide(above), len(rank), index)
 
     def observed(self, labels: Labels, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Ranks and weights of n rows, both of shape (n,); the weight is 0 where missing."""
@@ -213,11 +215,10 @@ def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, off
     if getattr(outcome, "kind", None) != "ordered":
         raise ValueError("results must come from FusedLogit.from_ordered, found a model of plain tasks or of times")
     ranks = outcome.ranks(endog)
-    counts = row_weights(weights, len(ranks), endog.index if isinstance(endog, pd.Series) else None, "endog")
+    counts = row_weights(weights, len(ranks), index_of(endog), "endog")
     if exog is None:
         raise TypeError("exog must hold the features of the rows, found None")
-    if isinstance(endog, pd.Series) and isinstance(exog, pd.DataFrame):
-        check_index(endog.index, exog.index, "endog", "exog")
+    check_index(index_of(endog), index_of(exog), "endog", "exog")
     shares = results.predict(exog, which="levels", offset=offset).to_numpy()
     if len(shares) != len(ranks):
         raise ValueError(f"endog must have one level for each of the {len(shares)} rows of exog, found {len(ranks)}")
@@ -265,11 +266,12 @@ def _differences(above):
 
 
 def _column(endog):
+    endog = plain("endog", endog)
     if isinstance(endog, pd.Series):
         return endog
-    plain = isinstance(endog, (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray))
+    known = isinstance(endog, (list, tuple, np.ndarray, pd.Index, pd.api.extensions.ExtensionArray))
     strange = isinstance(endog, np.ndarray) and (endog.dtype.kind in "VcMm" or np.ma.isMaskedArray(endog))
-    if not plain or strange or getattr(endog, "ndim", 1) != 1:
+    if not known or strange or getattr(endog, "ndim", 1) != 1:
         raise ValueError(f"endog must be one column of ordered levels, found {checks.shown(endog)}, "
                          f"shape {getattr(endog, 'shape', None)}")
     return pd.Series(checks.listed("endog", endog) if isinstance(endog, (list, tuple)) else endog)

@@ -14,6 +14,7 @@ import pandas as pd
 from .. import checks
 from ..checks import check_index
 from ..exceptions import LeftOutWarning
+from ..frames import index_of, plain
 from ..io import Plain, finite, listed, saved
 from ..objective import sigmoid
 from ..problem import Labels
@@ -45,7 +46,7 @@ class Times:
     @classmethod
     def read(cls, time: Any, event: Any, entry: Any = None, causes: Any = None) -> Times:
         """Times of any of the accepted kinds, checked; codes of the causes of an event where there are several."""
-        index = next((given.index for given in (time, event, entry) if isinstance(given, pd.Series)), None)
+        index = next((found for found in map(index_of, (time, event, entry)) if found is not None), None)
         until, happened = _numbers("time", time, index), _events(event, index, causes)
         since = np.zeros(len(until)) if entry is None else _numbers("entry", entry, index)
         for name, values in {"event": happened, "entry": since}.items():
@@ -218,8 +219,8 @@ def split_surv(formula: str) -> str:
 
 
 def _numbers(name, values, index):
-    if isinstance(values, pd.Series):
-        check_index(values.index, index, name, "time")
+    check_index(index_of(values), index, name, "time")
+    values = plain(name, values)
     if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
         raise TypeError(f"{name} must hold numbers of days, years or the like, found {values.dtype}; use "
                         "(end - start).dt.days")
@@ -237,8 +238,8 @@ def _numbers(name, values, index):
 
 def _events(event, index, causes=None):
     """0 where a row was censored, else the number of its cause from 1 on."""
-    if isinstance(event, pd.Series):
-        check_index(event.index, index, "event", "time")
+    check_index(index_of(event), index, "event", "time")
+    event = plain("event", event)
     if causes is not None:
         return _cause_numbers(event, causes)
     try:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from .. import checks
 from ..checks import check_index
+from ..frames import index_of
 from ..inputs import row_weights
 from ..objective import sigmoid
 from .survival import Survival, Times
@@ -57,7 +58,7 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
     times = Times.read(time, event, entry)
     if exog is None:
         raise TypeError("exog must hold the features of the rows, found None; those of a fit: out_of_fold_scores")
-    check_index(exog.index if isinstance(exog, pd.DataFrame) else None, times.index, "exog", "time")
+    check_index(index_of(exog), times.index, "exog", "time")
     hazard = results.predict(exog, which="hazard", offset=offset).to_numpy()
     if len(hazard) != len(times.time):
         raise ValueError(f"exog must have one row for each of the {len(times.time)} times, found {len(hazard)}")

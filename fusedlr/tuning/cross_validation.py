@@ -17,6 +17,7 @@ from .. import checks
 from ..base import Model
 from ..constrained_fit import effective_df, log_choose
 from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
+from ..frames import index_of
 from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
 from ..metrics import PENALTIES, choose, one_standard_error
 from ..objective import sigmoid
@@ -373,7 +374,7 @@ def _fold_of_rows(model, problem, folds):
         folds = folds.split(np.zeros((problem.n_rows, 1)), _stratum(problem), problem.groups.by_row)
     if isinstance(folds, Iterator) or _are_pairs(folds):
         return _fold_of_pairs(problem, folds)
-    checks.check_index(folds.index if isinstance(folds, (pd.Series, pd.DataFrame)) else None, model.index, "folds")
+    checks.check_index(index_of(folds), model.index, "folds")
     return _given_folds(problem, folds)
 
 
