@@ -45,7 +45,7 @@ def description():
 core = Extension(
     "fusedlr.core._core",
     sources=[FOLDER + "_core.pyx", *sorted(set(glob(FOLDER + "*.cpp")) - {GENERATED})],
-    depends=sorted(glob(FOLDER + "*.hpp")),
+    depends=sorted(glob(FOLDER + "*.hpp") + glob(FOLDER + "*.pxi")),
     language="c++",
     # No -ffast-math: the duality gap relies on infinities, signed zeros and the order of sums as written.
     extra_compile_args=[OPTIMIZE, "-std=gnu++17", "-fno-math-errno", "-fvisibility=hidden", "-g0"],

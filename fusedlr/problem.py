@@ -98,6 +98,12 @@ class Labels:
         """Which labels are yes, shape (m,)."""
         return self.sign > 0
 
+    @property
+    def for_core(self) -> tuple[np.ndarray, ...]:
+        """Start, row, sign and weight in the types of the C++ core."""
+        types = ((self.start, np.int64), (self.row, np.intc), (self.sign, np.int8), (self.weight, float))
+        return tuple(np.ascontiguousarray(values, dtype=kind) for values, kind in types)
+
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Sum over the labels of each task, shape (t,), or (t, ...) of values with more axes."""
         return np.array([values[part].sum(axis=0) for part in self.parts])

@@ -13,14 +13,14 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .constrained_fit import fit_pattern, pattern_of
+from .core import ACCEPTED, FLOOR, Core, gauge, points_at_once, prox, scales, stripes
 from .core import STATUS as STATUS_WORDS
-from .core import Core, gauge, prox, scales
 from .exceptions import ConvergenceWarning, SeparationWarning
 from .io import STATUS, Array, Nested, Plain, listed, saved, size
 from .parallel import run
@@ -30,14 +30,7 @@ from .tasks import TaskGraph
 __all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "column_scales",
            "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "warn_status"]
 
-FLOOR = 1e-5
-ACCEPTED = 1e-8
-
-_AIM = 1e-15
-_STRIPES = 4
 _MOST_VALUES = 300  # of a fit whose separated tasks are looked for
-_LARGE = 500_000  # features times labels; below, a grid takes a second or so
-_AT_ONCE = 2_000_000  # coefficients of the points that are solved before their zeros are dropped: 16 MB
 
 
 @dataclass(frozen=True)
@@ -167,15 +160,15 @@ class NewtonSolver:
         self.factors = _by_row(problem.factors)
         self.ridge = np.zeros(1 + problem.n_features)
 
-    def solve(self, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
+    def solve(self, penalty: Penalty, tol: float | None = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
               floor: float = FLOOR) -> Solution:
         """Minimise the objective.
 
         Parameters
         ----------
         penalty : Penalty
-        tol : float
-            Relative duality gap to reach.
+        tol : float or None
+            Relative duality gap to reach; None goes down to rounding, and takes ``ACCEPTED`` as good enough.
         max_iter : int
             Limit on Newton steps.
         start : ndarray, shape (1 + d, t), optional
@@ -211,7 +204,7 @@ class NewtonSolver:
         return params, reports
 
 
-def solve_newton(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: int = 200,
+def solve_newton(problem: Problem, penalty: Penalty, tol: float | None = 1e-6, max_iter: int = 200,
                  start: np.ndarray | None = None, floor: float = FLOOR) -> Solution:
     """Minimise the objective once; see `NewtonSolver.solve`."""
     return NewtonSolver(problem).solve(penalty, tol, max_iter, start, floor)
@@ -219,9 +212,7 @@ def solve_newton(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter
 
 def solve_exactly(problem: Problem, penalty: Penalty, max_iter: int = 200, start: np.ndarray | None = None) -> Solution:
     """Minimise the objective down to rounding error."""
-    solution = solve_newton(problem, penalty, _AIM, max_iter, start)
-    good = solution.status == "not_converged" and solution.gap <= ACCEPTED
-    return replace(solution, status="optimal") if good else solution
+    return solve_newton(problem, penalty, None, max_iter, start)
 
 
 def solve_path(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int = 200,
@@ -243,12 +234,12 @@ def solve_path(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
         Number of threads, each with its own copy of the features; one for each core where None.
     """
     points = np.asarray(points, dtype=float)
-    order, count = _solving_order(points), callback and _Count(callback)
-    stripes = [order[part] for part in _stripes(problem, points[order])]
+    count = callback and _Count(callback)
+    pieces = stripes(np.ascontiguousarray(points), problem.labels.size * problem.n_features)
     parts = run(lambda stripe: _solve_stripe(problem, points[stripe], tol, max_iter, count),
-                stripes, n_jobs, progress=False)
+                pieces, n_jobs, progress=False)
     tables, reports = Tables.joined([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-    back = np.argsort(np.concatenate(stripes))
+    back = np.argsort(np.concatenate(pieces))
     objective, gap, status, iterations, nonzeros, df = reports[back].T
     words = np.array(STATUS_WORDS, dtype=object)[status.astype(int)]
     return Path(points, tables.take(back), objective, gap, words, nonzeros.astype(int), df.astype(int),
@@ -258,7 +249,7 @@ def solve_path(problem: Problem, points: Any, tol: float = 1e-6, max_iter: int =
 def _solve_stripe(problem, points, tol, max_iter, callback):
     """Solve points one from the other; of a large problem, some of them at a time."""
     solver = NewtonSolver(problem)
-    step = max(1, _AT_ONCE // ((1 + problem.n_features) * problem.n_tasks))
+    step = points_at_once(problem.n_features, problem.n_tasks)
     tables, reports = [], []
     for first in range(0, len(points), step):
         params, report = solver.solve_points(points[first:first + step], tol, max_iter, callback)
@@ -328,9 +319,8 @@ def block_gauge(tasks: TaskGraph, q: np.ndarray, l1: float, fusion: float, lowes
 def _labels(problem):
     """The labels as the core has them: start, row, sign, weight, and offset or None."""
     labels = problem.labels
-    types = ((labels.start, np.int64), (labels.row, np.intc), (labels.sign, np.int8), (labels.weight, float))
     offset = None if problem.design.offset is None else np.ascontiguousarray(problem.design.shift(labels), dtype=float)
-    return *(np.ascontiguousarray(values, dtype=kind) for values, kind in types), offset
+    return *labels.for_core, offset
 
 
 def _by_row(penalty):
@@ -340,33 +330,6 @@ def _by_row(penalty):
 
 def _edges(tasks):
     return np.ascontiguousarray(tasks.edges, dtype=np.intc), np.ascontiguousarray(tasks.weights, dtype=float)
-
-
-def _solving_order(points):
-    """Serpentine order: l1 falls, the others go back and forth, so that successive points are neighbours.
-
-    At the least l1, l2 always falls: where l1 and l2 are both 0, fits at larger l2 are the warm starts.
-    """
-    rank = [np.unique(column, return_inverse=True)[1] for column in points.T]
-    outer = rank[0].max() - rank[0]
-    middle = np.where(outer % 2 == 0, rank[2].max() - rank[2], rank[2])
-    falling = ((outer * (rank[2].max() + 1) + middle) % 2 == 0) | (outer == outer.max())
-    inner = np.where(falling, rank[1].max() - rank[1], rank[1])
-    return np.lexsort((inner, middle, outer))
-
-
-def _stripes(problem, points):
-    """Positions of the points in each sequence of warm starts; a single sequence unless the problem is large.
-
-    A stripe has every l1 and some neighbouring values of fusion, or of l2 if that has more. Four
-    stripes take about the time of one (0.98 to 1.04 of it for 1,000 to 3,000 rows).
-    """
-    rank = max((np.unique(points[:, axis], return_inverse=True)[1] for axis in (2, 1)), key=lambda rank: rank.max())
-    values = rank.max() + 1
-    if values < _STRIPES or problem.labels.size * problem.n_features < _LARGE:
-        return [np.arange(len(points))]
-    stripe = rank * _STRIPES // values
-    return [np.flatnonzero(stripe == i) for i in range(_STRIPES)]
 
 
 class _Count:

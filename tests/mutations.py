@@ -20,7 +20,7 @@ class Mutation(NamedTuple):
 
     @property
     def is_compiled(self):
-        return self.file.endswith(".hpp")
+        return self.file.endswith((".hpp", ".cpp"))
 
     @property
     def language(self):
@@ -57,25 +57,27 @@ MUTATIONS = [Mutation(*row) for row in (
     ("positives ignore weights", "fit.py", "labels.sums(labels.weight * labels.yes)", "labels.sums(labels.yes)", SAME),
     ("cross-validation scores ignore weights", "tuning/cross_validation.py",
      "return tables, held.weight.sum(), [score(", "return tables, held.size, [score(", SAME),
-    ("draws ignore weights", "resampling.py", "end = np.cumsum(groups.times)",
-     "end = np.cumsum((groups.times > 0) * groups.times.mean())", SAME),
+    ("draws ignore weights", "core/core_resampling.cpp",
+     "std::vector<double> end(units.times, units.times + units.groups);",
+     "std::vector<double> end(units.groups, 1.0);", core("rules", "places")),
     ("folds leave nothing out", "tuning/cross_validation.py", "solve_path(problem.reweighted(1.0 - part)",
      "solve_path(problem.reweighted(1.0 + 0 * part)", ("tests/tuning/test_tuning.py",)),
-    ("whole weights stay in one fold", "resampling.py", "if not groups.are_rows or (times <= 1).all()",
-     "if True or (times <= 1).all()", GROUPS),
-    ("folds split groups", "resampling.py", "if np.bincount(groups.code).max(initial=0) > 1:", "if False:", GROUPS),
+    ("whole weights stay in one fold", "core/core_resampling.cpp", "return several && sum <= MOST_ROWS;",
+     "return several && sum < 0;", core("rules", "whole_weights")),
+    ("folds split groups", "core/core_resampling.cpp", "if (seen[units.code[i]]++) return true;", "",
+     ("tests/test_groups.py", "-k", "never_split")),
     ("groups without a row go on counting", "problem.py", "return Groups.given(self.code[rows], self.word, labels)",
      "return replace(self, code=self.code[rows])", GROUPS),
     ("every row of a group counts once in the scale", "problem.py",
      "return by_row / np.maximum(self.sums(by_row), 5e-324)[self.code]", "return by_row", GROUPS),
     ("scores of a group are not added up", "constrained_fit.py", "(place[part], np.arange(len(labelled)))",
      "(np.arange(len(labelled)) % count, np.arange(len(labelled)))", GROUPS),
-    ("an event counts by the share watched", "outcomes/survival.py", "np.where(came[label], 1.0, watched",
-     "np.where(came[label] & False, 1.0, watched", EXPOSURE),
-    ("a part of an interval counts in full", "outcomes/survival.py", "watched[label] / (end[k] - start[k])))",
-     "np.ones(len(label))))", EXPOSURE),
-    ("an event at the very start is lost", "outcomes/survival.py", "(inside | (k == 0) & times.at_once(start[0]))",
-     "inside", EXPOSURE),
+    ("an event counts by the share watched", "core/core_periods.cpp", "came ? 1.0 : watched / (to - from)",
+     "watched / (to - from)", core("rules", "person_periods")),
+    ("a part of an interval counts in full", "core/core_periods.cpp", "came ? 1.0 : watched / (to - from)",
+     "1.0", core("rules", "person_periods")),
+    ("an event at the very start is lost", "core/core_periods.cpp", "|| at_once)", "|| false)",
+     core("rules", "very_start")),
     ("rows of a person may overlap", "outcomes/survival.py", "self.entry[order][1:] < self.time[order][:-1]",
      "self.entry[order][1:] < -self.time[order][:-1]", EXPOSURE),
     ("incidence as if there were no other cause", "outcomes/competing_risks.py",
@@ -176,7 +178,9 @@ MUTATIONS = [Mutation(*row) for row in (
     # Weights that are numbers of rows, in draws too.
     ("halves at the penalties of all rows", "inference/stability.py", "[2.0 * times for times", "[times for times",
      ("tests/inference/test_stability.py", "-k", "each_half")),
-    ("rows of half a weight are passed over", "resampling.py", "places + rng.random(len(places))", "places + 0.5",
+    ("rows of half a weight are passed over", "core/core_resampling.cpp",
+     "(static_cast<double>(place[i]) + uniform[i])",
+     "(static_cast<double>(place[i]) + 0.5 + 0 * uniform[i])",
      ("tests/inference/test_inference.py", "-k", "half_a_weight")),
     ("a saved ordered outcome forgets its levels", "outcomes/ordered.py", "Plain(listed(LABEL, least=2), list, tuple)",
      "Plain(listed(LABEL, least=2), list, lambda found: tuple(found[::-1]))", same("save and load and ordered")),

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy.stats import norm
 
 from fusedlr import FusedLogit, FusedLogitWarning
-from fusedlr.resampling import draw, halves, stratified_folds
+from fusedlr.resampling import draw, fold_shares, halves
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
 
@@ -145,7 +145,7 @@ def test_a_group_is_in_one_half(model):
 @pytest.mark.parametrize("folds", [2, 5, 7])
 def test_folds_never_split_a_group_and_spread_the_labels(model, visits, folds):
     y, _, person, _ = visits
-    fold = stratified_folds(model.problem.labels, model.problem.groups, folds, 4)
+    fold = fold_shares(model.problem.labels, model.problem.groups, folds, 4).argmax(axis=0)
     assert (pd.Series(fold).groupby(person).nunique() == 1).all()
     shares = y.groupby(fold).agg(["mean", "size"])
     assert np.ptp(shares["mean"]) < 0.08 and np.ptp(shares["size"]) <= 8 and len(shares) == folds

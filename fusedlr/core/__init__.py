@@ -16,6 +16,8 @@ objective and the gap are those of the penalties that were asked for, of which o
 ``NewtonSolver.ridge`` says what was added.
 """
 
-from ._core import STATUS, Core, cpu, gauge, prox, scales
+from ._core import (ACCEPTED, FLOOR, STATUS, Core, SamplingUnits, cpu, gauge, person_periods, points_at_once, prox,
+                    scales, stripes)
 
-__all__ = ["STATUS", "Core", "cpu", "gauge", "prox", "scales"]
+__all__ = ["ACCEPTED", "FLOOR", "STATUS", "Core", "SamplingUnits", "cpu", "gauge", "person_periods", "points_at_once",
+           "prox", "scales", "stripes"]

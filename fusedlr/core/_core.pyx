@@ -153,8 +153,8 @@ def check_graph(ends, edge_weights, n_tasks, chain):
 
 
 def check_settings(tolerance, max_iterations, floor):
-    """ValueError unless tol and floor are positive and max_iter is not negative."""
-    if not 0 < tolerance < np.inf:
+    """ValueError unless tol (None: exact) and floor are positive and max_iter is not negative."""
+    if tolerance is not None and not 0 < tolerance < np.inf:
         raise ValueError(f"tol must be positive and finite, found {tolerance}")
     if max_iterations < 0:
         raise ValueError(f"max_iter must not be negative, found {max_iterations}")
@@ -202,7 +202,7 @@ cdef class Core:
     def __dealloc__(self):
         del self.solver
 
-    def solve_path(self, const double[:, ::1] factors, const double[:, ::1] points, double tolerance,
+    def solve_path(self, const double[:, ::1] factors, const double[:, ::1] points, tolerance,
                    int max_iterations, double floor, start=None, callback=None):
         """Minimise at each point (l1, l2, fusion) in the order given, each from the best solution before it.
 
@@ -211,6 +211,8 @@ cdef class Core:
         factors : ndarray, shape (3, 1 + d)
             What l1, l2 and fusion of a point are multiplied by in each row.
         points : ndarray, shape (g, 3)
+        tolerance : float or None
+            Relative duality gap to reach; None: the level of rounding.
         start : ndarray, shape (1 + d, t), optional
             Where the first point starts; the last solution if not given.
         callback : callable, optional
@@ -240,7 +242,8 @@ cdef class Core:
             check("start", first, (self.rows, self.tasks))
             start_at = &first[0, 0]
         progress = Progress(callback)
-        settings.tolerance, settings.max_iterations, settings.floor = tolerance, max_iterations, floor
+        settings.tolerance = 0.0 if tolerance is None else tolerance
+        settings.max_iterations, settings.floor = max_iterations, floor
         settings.stop = signal_came
         settings.done = NULL
         if callback is not None:
@@ -301,3 +304,6 @@ def gauge(const int[:, ::1] ends, const double[::1] edge_weights, bint chain, co
     check_graph(ends, edge_weights, q.shape[0], chain)
     return block_gauge(q.shape[0], edges, &ends[0, 0] if edges else NULL, &edge_weights[0] if edges else NULL, chain,
                        &q[0], l1, fusion, lowest)
+
+
+include "rules.pxi"

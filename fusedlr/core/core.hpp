@@ -40,13 +40,16 @@ struct Factors {
 };
 
 struct Settings {
-  double tolerance;    // relative duality gap to reach
+  double tolerance;    // relative duality gap to reach; 0: the level of rounding, AIM, with ACCEPTED as good enough
   int max_iterations;  // Newton steps
   double floor;        // ridge on unpenalized rows of separated data, as a fraction of their largest curvature
   bool (*stop)();      // polled some 20 times a second, unless null; true interrupts the solve
   bool (*done)(void *context, int points);  // called after each point, unless null; false ends the path
   void *context;
 };
+
+// A fit without the user's tolerance aims at the first gap, is optimal up to the second; the usual Settings::floor.
+constexpr double AIM = 1e-15, ACCEPTED = 1e-8, FLOOR = 1e-5;
 
 enum Status { OPTIMAL = 0, SEPARATED = 1, NOT_CONVERGED = 2, INTERRUPTED = 3 };
 
@@ -83,5 +86,45 @@ void block_prox(int tasks, int edges, const int *ends, const double *weights, bo
 // Gauge (dual norm) of that block's penalty, for tests: the smallest s >= lowest for which q / s is a subgradient at 0.
 double block_gauge(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *q, double l1,
                    double fusion, double lowest);
+
+
+// Rules that Python and R share (core_*.cpp of these names); none of them needs a solver unless it says so.
+
+// core_grids.cpp: how a grid is solved. Writes the positions of the points (l1, l2, fusion) in the order of solving,
+// stripe after stripe, and where each stripe begins (MOST_STRIPES + 1 numbers); returns the number of stripes. Each
+// stripe is for a solver of its own. `cells` is the number of labels times the number of features.
+constexpr int MOST_STRIPES = 4;
+int solving_order(std::int64_t cells, int points, const double *point, int *order, int *first);
+// How many points of a stripe one call of solve_path takes, which bounds the memory of their coefficients; the next
+// call starts from the last solution. Other pieces have other warm starts, and so other last digits.
+int points_at_once(int features, int tasks);
+
+// core_resampling.cpp: sampling units (rows, or groups of rows) and how often each counts.
+struct Units {
+  int rows, groups;
+  const int *code;      // (rows) group of each row
+  const double *times;  // (groups) a row its weight, a group of the user's once
+};
+// Weighted number of units, at least 1.
+std::int64_t number_of_units(const Units &units);
+// Bootstrap resamples and halves: how often each row was drawn, over its weight, (rows). `place` are numbers from 0 up
+// to number_of_units - 1, drawn with replacement (all of them: a bootstrap resample) or a part of a permutation (its
+// first n / 2, and the next n / 2: complementary halves); `uniform` are as many numbers from [0, 1).
+void drawn_weights(const Units &units, std::int64_t count, const std::int64_t *place, const double *uniform,
+                   double *weights);
+// How many uniform numbers the folds of these units take: one for each row; one for each group, where a group has
+// several rows; one for each row that whole weights stand for, where these are split over folds.
+std::int64_t fold_uniforms(const Units &units);
+// Whether folds split the weights of rows.
+bool folds_split_weights(const Units &units);
+// Stratified folds: share of each row in each fold, (folds x rows).
+void fold_shares(int tasks, const Labels &labels, const Units &units, int folds, const double *uniform, double *share);
+
+// core_periods.cpp: labels of survival data. Fills start, (causes * intervals + 1), row, sign and weight, and returns
+// the number of labels; only the last where `row` is null. `event` is 0 or a cause from 1 on, `breaks` are
+// (intervals + 1) rising numbers.
+std::int64_t person_periods(int rows, const double *entry, const double *time, const int *event, int intervals,
+                            const double *breaks, int causes, std::int64_t *start, int *row, signed char *sign,
+                            double *weight);
 
 }  // namespace fusedlr

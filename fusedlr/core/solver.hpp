@@ -67,12 +67,15 @@ class PathSolver final : public Solver {
     }
   }
 
-  Report solve(const Settings &settings) {
+  Report solve(Settings settings) {
+    const bool exact = settings.tolerance == 0;
+    if (exact) settings.tolerance = AIM;
     newton_.begin(settings);
     Status status;
     const auto end = separation_ridge_.solve(settings, status);
     if (end == ProximalNewton::OUT_OF_STEPS) status = NOT_CONVERGED;
     if (end == ProximalNewton::STOPPED) status = INTERRUPTED;
+    if (exact && status == NOT_CONVERGED && newton_.gap <= ACCEPTED) status = OPTIMAL;
     Report report{newton_.objective, newton_.gap, status, newton_.iterations, 0, 0};
     for (int a = 0; a < data_.features; a++) count_groups(a, report);
     return report;

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from .. import checks
+from .. import checks, core
 from ..checks import check_index
 from ..exceptions import LeftOutWarning
 from ..frames import index_of, plain
@@ -92,19 +92,9 @@ def person_periods(times: Times, breaks: tuple, causes: int = 1) -> Labels:
     event at the start of the first one, of a row that entered then, is in the first. An event of
     a competing cause is 0 with weight 1.
     """
-    start, end = np.array(breaks[:-1]), np.array(breaks[1:])
-    rows, signs, weights = [], [], []
-    for cause in range(1, causes + 1):
-        for k in range(len(start)):
-            inside = (times.time > start[k]) & (times.time <= end[k])
-            came = (inside | (k == 0) & times.at_once(start[0])) & times.came
-            watched = np.minimum(times.time, end[k]) - np.maximum(times.entry, start[k])
-            label = np.flatnonzero(came | (watched > 0))
-            rows.append(label)
-            signs.append(np.where((came & (times.event == cause))[label], 1, -1).astype(np.int8))
-            weights.append(np.where(came[label], 1.0, watched[label] / (end[k] - start[k])))
-    lengths = np.append(0, np.cumsum([len(part) for part in rows]))
-    return Labels(lengths, *(np.concatenate(parts) for parts in (rows, signs, weights)))
+    numbers = (np.ascontiguousarray(values, dtype=float) for values in (times.entry, times.time))
+    return Labels(*core.person_periods(*numbers, np.ascontiguousarray(times.event, dtype=np.intc),
+                                       np.array(breaks, dtype=float), causes))
 
 
 @dataclass(frozen=True)

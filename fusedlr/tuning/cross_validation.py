@@ -22,7 +22,7 @@ from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, positi
 from ..metrics import PENALTIES, choose, one_standard_error
 from ..objective import sigmoid
 from ..parallel import run
-from ..resampling import split_weights, stratified_folds
+from ..resampling import fold_shares, splits_weights
 from ..results import FusedLogitResults
 from ..scores import score_table
 from ..solver import Path, separated_tasks, solve_exactly, solve_path
@@ -347,13 +347,10 @@ def _parts_once(model, folds, drawn, rng):
         unit = problem.groups.word
         number = checks.whole("folds", folds, 2, model.n_groups if unit != "row" else problem.n_rows,
                               f"it is a number of folds, at most one for each {unit}")
-        split = split_weights(problem.labels, problem.groups, number, rng)
-        if split is not None:
-            return split
-        _warn_heavy(model, number)
-        fold = stratified_folds(problem.labels, problem.groups, number, rng)
-    else:
-        fold = _fold_of_rows(model, problem, folds)
+        if not splits_weights(problem.groups):
+            _warn_heavy(model, number)
+        return fold_shares(problem.labels, problem.groups, number, rng)
+    fold = _fold_of_rows(model, problem, folds)
     return (fold == np.arange(fold.max() + 1)[:, None]).astype(float)
 
 

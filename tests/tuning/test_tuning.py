@@ -9,7 +9,7 @@ import pytest
 
 from fusedlr import FusedLogit, Grid, SeparationWarning, metrics
 from fusedlr.problem import Design, Labels
-from fusedlr.resampling import stratified_folds
+from fusedlr.resampling import fold_shares
 from fusedlr.tasks import TaskGraph
 from fusedlr.tuning import default_grid, default_penalties, fusion_limit, l1_limit, penalty_limits
 from tests.wide import Data, Problem
@@ -296,7 +296,7 @@ def cv(model):
 
 
 def test_folds_spread_every_combination_of_labels_evenly(model):
-    folds = stratified_folds(model.problem.labels, model.problem.groups, 4, rng=1)
+    folds = fold_shares(model.problem.labels, model.problem.groups, 4, rng=1).argmax(axis=0)
     pattern = np.nan_to_num(model.endog.to_numpy(), nan=2.0) @ [1, 3, 9]
     for same in np.unique(pattern):
         assert np.ptp(np.bincount(folds[pattern == same], minlength=4)) <= 1
@@ -305,7 +305,7 @@ def test_folds_spread_every_combination_of_labels_evenly(model):
 
 def test_folds_follow_from_rng_alone(model):
     def folds(rng):
-        return stratified_folds(model.problem.labels, model.problem.groups, 5, rng)
+        return fold_shares(model.problem.labels, model.problem.groups, 5, rng)
 
     np.testing.assert_array_equal(folds(3), folds(3))
     np.testing.assert_array_equal(folds(3), folds(np.random.default_rng(3)))
