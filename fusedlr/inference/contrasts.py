@@ -33,10 +33,14 @@ def two_sided(z: np.ndarray) -> np.ndarray:
 
 
 def wald_table(coef: np.ndarray, cov: np.ndarray, alpha: float, index: pd.MultiIndex) -> pd.DataFrame:
-    """Estimates with their standard errors, statistics, p-values and intervals, from their covariance."""
+    """Estimates with their standard errors, statistics, p-values and intervals, from their covariance.
+
+    What does not vary, such as the margin of a coefficient that is zero, has no statistic.
+    """
     error = np.sqrt(np.diag(cov))
-    half = normal_quantile(alpha) * error
-    return pd.DataFrame({"coef": coef, "std err": error, "z": coef / error, "P>|z|": two_sided(coef / error),
+    half, z = normal_quantile(alpha) * error, np.full(len(error), np.nan)
+    np.divide(coef, error, out=z, where=error > 0)
+    return pd.DataFrame({"coef": coef, "std err": error, "z": z, "P>|z|": two_sided(z),
                          f"[{alpha / 2:.4g}": coef - half, f"{1 - alpha / 2:.4g}]": coef + half}, index)
 
 

@@ -42,6 +42,16 @@ def test_a_fit_has_the_margins_of_its_refit_and_only_of_what_it_selected():
     assert repr(found) == f"<MarginalEffects: {kept.sum()} features; see summary_frame()>" and "dy/dx" in str(found)
 
 
+def test_the_margin_of_a_task_whose_coefficient_is_zero_has_no_statistic():
+    res = FusedLogit(Y, X[["dose"]]).fit(4.0, 0.0, 0.0)
+    zero = res.coefs.loc["dose"] == 0
+    assert zero.any() and not zero.all()
+    table = res.get_margeff().summary_frame().xs("dose")
+    assert (table.loc[zero, ["dy/dx", "std err"]] == 0).all(axis=None)
+    assert table.loc[zero, ["z", "P>|z|"]].isna().all(axis=None)
+    assert table.loc[~zero].notna().all(axis=None)
+
+
 def test_margins_of_levels_add_up_to_nothing():
     levels = pd.cut(LINEAR + RNG.logistic(size=N), [-99, -0.5, 0.8, 99], labels=False)
     res = FusedLogit.from_ordered(levels, X).fit(0.0, 0.0, 0.0)
