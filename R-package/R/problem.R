@@ -15,7 +15,7 @@ read_problem <- function(x, y, tasks, weights, offset, penalty_factors, fusion_f
   weights[is.na(signs)] <- 0
   times <- largest_weights(weights)
   if (!is.null(outcome$exposure)) weights <- weights * outcome$exposure
-  signs[is.na(signs)] <- 1
+  signs[weights == 0] <- 0
   empty <- colSums(weights) == 0
   if (any(empty)) refuse("y and weights must leave an observed label in every task; there is none in ",
                          quoted(names[empty]))

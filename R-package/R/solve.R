@@ -7,45 +7,27 @@ FLOOR <- 1e-5
 STATUS <- c("optimal", "separated", "not_converged")
 
 # Without the user's tol a fit is solved until its duality gap is at the level of rounding, so that its printed digits,
-# zeros and ties are those of the optimum; it counts as optimal if the gap is at most ACCEPTED.
-AIM <- 1e-15
+# zeros and ties are those of the optimum; the core takes it as optimal if the gap is at most this.
 ACCEPTED <- 1e-8
 
 # params (1 + d, t, g), and a table with one row for each point (l1, l2, fusion).
 solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   points <- matrix(as.numeric(points), ncol = 3L)
-  order <- solving_order(points)
   start <- if (!is.null(start)) t(start)
-  found <- .Call(C_solve, solver_parts(problem), t(points[order, , drop = FALSE]), problem$factors, start,
-                 c(if (is.null(tol)) AIM else tol, maxit, FLOOR))
+  found <- .Call(C_solve, solver_parts(problem), t(points), problem$factors, start,
+                 c(if (is.null(tol)) 0 else tol, maxit, FLOOR))
   reports <- t(found[[2L]])
   if (any(reports[, 3L] == 3)) interrupt()
-  back <- order(order)
   table <- data.frame(objective = reports[, 1L], gap = reports[, 2L], status = STATUS[reports[, 3L] + 1],
                       nonzeros = as.integer(reports[, 5L]), df = as.integer(reports[, 6L]),
-                      iterations = as.integer(reports[, 4L]))[back, , drop = FALSE]
-  rownames(table) <- NULL
-  if (is.null(tol)) table$status[table$status == "not_converged" & table$gap <= ACCEPTED] <- "optimal"
-  list(params = aperm(found[[1L]], c(2L, 1L, 3L))[, , back, drop = FALSE], table = table)
+                      iterations = as.integer(reports[, 4L]))
+  list(params = aperm(found[[1L]], c(2L, 1L, 3L)), table = table)
 }
 
 # Matrices transposed, as the core wants them. What is none goes as it is: the glue says what is wrong with it.
 solver_parts <- function(problem) {
   turned <- lapply(problem[c("x", "signs", "weights", "offset")], function(m) if (is.matrix(m)) t(m) else m)
   c(unname(turned), list(problem$graph$ends, problem$graph$weights, problem$graph$chain))
-}
-
-# Serpentine order for warm starts: l1 falls, the others go back and forth, so that successive points are neighbours; at
-# the least l1, l2 always falls.
-solving_order <- function(points) {
-  if (nrow(points) == 1L) return(1L)
-  rank <- apply(points, 2L, function(v) match(v, sort(unique(v))) - 1)
-  top <- apply(rank, 2L, max)
-  outer <- top[1L] - rank[, 1L]
-  middle <- ifelse(outer %% 2 == 0, top[3L] - rank[, 3L], rank[, 3L])
-  falling <- (outer * (top[3L] + 1) + middle) %% 2 == 0 | outer == max(outer)
-  inner <- ifelse(falling, top[2L] - rank[, 2L], rank[, 2L])
-  order(outer, middle, inner)
 }
 
 # What R does at Ctrl-C, once the solver has given its memory back.

@@ -38,7 +38,7 @@ test_that("every part of a problem that was changed is refused by the solver, no
     expect_error(solve(points = value), "no problem that fusedlr made")
   for (value in wrong) expect_error(solve(factors = value), "factors do not fit x")
   for (value in wrong[-1L]) expect_error(solve(start = value), "start does not fit x")
-  for (value in list(NULL, 1, c(0, 200, 1e-5), c(1e-6, 1e300, 1e-5), c(NaN, 200, 1e-5)))
+  for (value in list(NULL, 1, c(-1, 200, 1e-5), c(1e-6, 200, 0), c(1e-6, 1e300, 1e-5), c(NaN, 200, 1e-5)))
     expect_error(solve(control = value), "no problem that fusedlr made")
   expect_error(.Call(fusedlr:::C_scales, t(s$x), matrix(1, 3, 7)), "weights do not fit x")
   expect_error(.Call(fusedlr:::C_scales, "a", matrix(1, 3, 40)), "x is not a matrix of numbers")
