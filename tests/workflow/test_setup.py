@@ -41,9 +41,10 @@ def bootstrap(project, *arguments, **settings):
 
 
 def functions(*names):
-    """Text of functions of the set-up script, to be run with stand-ins for others."""
+    """Text of functions of the set-up script, each before an empty line, to be run with stand-ins for others."""
     text = BOOTSTRAP.read_text(encoding="utf-8")
-    return "\n".join(re.search(rf"^{name}\(\) (\{{.*\}}$|\{{\n.*?^\}})", text, re.M | re.S)[0] for name in names)
+    return "\n".join(re.search(rf"^{name}\(\) (\{{[^\n]*\}}$|\{{\n.*?^\}}$(?=\n\n))", text, re.M | re.S)[0]
+                     for name in names)
 
 
 def bash(script, folder):
@@ -237,11 +238,15 @@ def served(mirror):
         yield f"http://{address}"
 
 
-def install(folder, cran):
+def sha256(mirror):
+    return hashlib.sha256(next((mirror / "src/contrib").rglob("ada_*.tar.gz")).read_bytes()).hexdigest()
+
+
+def install(folder, cran, known="none"):
     """Run the part of set-up that installs R's packages, with none of them in reach but R's own."""
     script = functions("say", "stop", "have", "wants_r", "has_r", "logged", "failed", "install_from_cran",
                        "record_sources", "without_all", "r_packages")
-    stand_ins = f"RLIB=rlib; LOG=log; VENV=venv; export R_LIBS= FUSEDLR_CRAN='{cran}'; has_rpy2() {{ true; }}"
+    stand_ins = f"RLIB=rlib; LOG=log; VENV=venv; ADA=99.1 ADA_SHA256={known}; export R_LIBS= FUSEDLR_CRAN='{cran}'; has_rpy2() {{ true; }}"
     (folder / "venv/bin").mkdir(parents=True)
     (folder / "venv/bin/python").symlink_to(sys.executable)
     return bash(f"{script}\n{stand_ins}\nr_packages", folder)
@@ -250,11 +255,9 @@ def install(folder, cran):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["folder", "file URL", "URL"])
 def test_a_mirror_is_a_folder_or_a_url_and_what_came_from_it_is_written_down(mirror, served, form, tmp_path):
-    done = install(tmp_path, {"folder": mirror, "file URL": f"file://{mirror}", "URL": served}[form])
+    done = install(tmp_path, {"folder": mirror, "file URL": f"file://{mirror}", "URL": served}[form], sha256(mirror))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (tmp_path / "log").read_text()
-    file = next((mirror / "src/contrib").glob("ada_*.tar.gz"))
-    sum256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert (tmp_path / "rlib/sources.csv").read_text() == f"package,version,sha256\nada,99.1,{sum256}\n"
+    assert (tmp_path / "rlib/sources.csv").read_text() == f"package,version,sha256\nada,99.1,{sha256(mirror)}\n"
     assert (tmp_path / "rlib/complete").read_text().split() == ["rpart", "glmnet", "ada"]
     assert sorted(path.name for path in (tmp_path / "rlib").iterdir()) == ["ada", "complete", "sources.csv"]
 
@@ -271,3 +274,36 @@ def test_without_a_mirror_ada_is_left_out_and_a_wrong_one_is_named(mirror, cran,
     assert words in done.stdout + done.stderr
     assert not (tmp_path / "rlib/ada").exists()
     assert code or (tmp_path / "rlib/complete").read_text().split() == ["rpart", "glmnet"]
+
+
+@pytest.mark.slow
+def test_a_release_that_was_replaced_comes_from_the_archive(mirror, tmp_path):
+    newer = tmp_path / "newer"
+    shutil.copytree(mirror, newer)
+    (newer / "src/contrib/Archive/ada").mkdir(parents=True)
+    next((newer / "src/contrib").glob("ada_*.tar.gz")).rename(newer / "src/contrib/Archive/ada/ada_99.1.tar.gz")
+    done = install(tmp_path, newer, sha256(mirror))
+    assert (done.returncode, done.stderr) == (0, ""), (tmp_path / "log").read_text()
+    assert (tmp_path / "rlib/complete").read_text().split() == ["rpart", "glmnet", "ada"]
+
+
+@pytest.mark.slow
+def test_another_file_under_the_name_of_ada_is_not_installed(mirror, tmp_path):
+    done = install(tmp_path, mirror, 64 * "0")
+    assert done.returncode == 1
+    assert "the file of R's package ada 99.1 is not the one that is known" in done.stderr
+    assert f"has the sha256 {sha256(mirror)}" in done.stderr
+    assert not (tmp_path / "rlib/ada").exists() and not (tmp_path / "rlib/complete").exists()
+
+
+@pytest.mark.slow
+def test_no_profile_of_the_user_is_read(mirror, tmp_path, monkeypatch):
+    (tmp_path / "profile.R").write_text("stop('a profile was read')\n")
+    monkeypatch.setenv("R_PROFILE_USER", str(tmp_path / "profile.R"))
+    done = install(tmp_path, mirror, sha256(mirror))
+    assert done.returncode == 0, (tmp_path / "log").read_text()
+
+
+def test_actions_are_pinned_by_commit():
+    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    assert used and not [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)]
