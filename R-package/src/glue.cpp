@@ -71,8 +71,8 @@ extern "C" {
 
 // points (3, g): l1, l2, fusion, in any order: the core decides in which they are solved; factors (1 + features, 3): of
 // l1, l2 and fusion; start (tasks, 1 + features) or NULL, for a single point; control: tolerance (0: the level of
-// rounding), most iterations, floor of the separable rule. Returns a list of params (tasks, 1 + features, g) and reports
-// (6, g): objective, gap, status from 0, iterations, nonzeros, df.
+// rounding), most iterations, floor of the separable rule. Returns a list of params (tasks, 1 + features, g) and
+// reports (6, g): objective, gap, status from 0, iterations, nonzeros, df.
 SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {
   check_problem(parts);
   const int rows = 1 + Rf_nrows(VECTOR_ELT(parts, 0)), tasks = Rf_nrows(VECTOR_ELT(parts, 1));

@@ -1,10 +1,10 @@
 // What R's faces of the core share: checks of what R hands in, and labels and features as the core has them.
 //
 // R hands in every matrix transposed: x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0.
-// A sign is 1, -1, or 0 where there is no label; a label may have the weight 0. A fit is a list that anybody may edit or
-// read from a file, so nothing of it is taken on trust: every length, type and range is looked at before the core sees
-// it, and before the first C++ object exists, because R leaves a function by a jump that runs no destructor. Results are
-// allocated before that, too, and errors are raised after the last object is gone.
+// A sign is 1, -1, or 0 where there is no label; a label may have the weight 0. A fit is a list that anybody may edit
+// or read from a file, so nothing of it is taken on trust: every length, type and range is looked at before the core
+// sees it, and before the first C++ object exists, because R leaves a function by a jump that runs no destructor.
+// Results are allocated before that, too, and errors are raised after the last object is gone.
 #pragma once
 
 #include <algorithm>
