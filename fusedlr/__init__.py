@@ -1,4 +1,19 @@
-"""Fused elastic-net logistic regression: several yes/no outcomes in a natural order, fitted jointly."""
+"""Fused elastic-net logistic regression: several yes/no outcomes in a natural order, fitted jointly.
+
+Start here, with one row a unit and one yes/no column a task::
+
+    from fusedlr import FusedLogit
+
+    cv = FusedLogit(Y, X).fit_cv(rng=1)        # penalties by cross-validation; cv is the fit there
+    print(cv.summary())                        # what was found
+    cv.change_test()                           # is an effect the same in all tasks?
+    cv.refit(ties=False).conf_int()            # intervals to quote
+    cv.predict(X_new)                          # probabilities
+
+Other shapes of data: ``FusedLogit.from_long`` (one row a label), ``from_ordered`` (levels), ``from_survival`` (times to
+an event, also of several causes), ``from_formula`` (all of them by formula). Figures: ``fusedlr.plots``; estimators for
+scikit-learn: ``fusedlr.sklearn``; R: ``fusedlr.r``.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,35 +1,28 @@
-"""The example in README.md runs as it stands and prints what stands below it."""
+"""The example in README.md runs as it stands and prints what stands below it, and its links lead somewhere."""
 
 import re
-import sys
 from pathlib import Path
 
-from tests.processes import said
+import pytest
+
+from tests.docs.walk import check_printed, run
 
 README = Path(__file__).parents[2] / "README.md"
 
 
-def blocks():
-    """Fenced blocks of the README in order, as (language, text)."""
-    text = README.read_text(encoding="utf-8")
-    return re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+def before_r():
+    """The README up to its part on R, whose blocks ``tests/r/test_package.py`` runs."""
+    return README.read_text(encoding="utf-8").partition("\n## From R\n")[0]
 
 
-def example():
-    """The first Python block and the text block after it."""
-    kinds = [kind for kind, _ in blocks()]
-    start = kinds.index("python")
-    return blocks()[start][1], blocks()[kinds.index("text", start)][1]
+@pytest.mark.slow
+def test_example_prints_what_the_readme_shows_and_draws_its_picture(tmp_path):
+    check_printed(before_r(), run(before_r(), tmp_path), atol=0.0011)  # three digits are shown
+    assert (tmp_path / "map.png").stat().st_size > 5_000
 
 
-def without_trailing_blanks(text):
-    return [line.rstrip() for line in text.strip().splitlines()]
-
-
-def test_example_prints_what_the_readme_shows(tmp_path):
-    code, printed = example()
-    shown = said([sys.executable, "-W", "error", "-c", code], cwd=tmp_path)
-    assert without_trailing_blanks(shown) == without_trailing_blanks(printed)
+def test_the_readme_is_an_entry_and_not_a_manual():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 170
 
 
 def test_links_lead_somewhere():
