@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -39,6 +40,7 @@ class Data {
   int vectors(int k) const { return ranges.vectors(k); }
   int rows_by_task() const { return rows_by_task_; }
   double scale(int a) const { return scale_[a]; }
+  const std::vector<int> &all() const { return all_; }  // features
 
   // Centres columns far from zero, or undoes that; true if anything changed.
   bool centre(bool centred) {
@@ -52,7 +54,7 @@ class Data {
       for (int i = 0; i < rows; i++)
         x[i] = centred ? (x[i] * before - mean_[a]) / after : (x[i] * before + mean_[a]) / after;
       scale_[a] = after;
-      curvature_[a] = largest_[a] = -1;
+      curvature_[a] = size_[a].largest = -1;
       changed = true;
     }
     return changed;
@@ -81,12 +83,15 @@ class Data {
     return curvature_[a];
   }
 
-  // Largest absolute value of a column, and of all offsets.
-  double largest_value(int a) const {
-    if (largest_[a] < 0) largest_[a] = largest_of(column(a), rows);
-    return largest_[a];
+  // Of a column: its largest absolute value, its mean, and its length about that mean, not below the exact one.
+  struct Size {
+    double largest, mean, length;
+  };
+  const Size &size(int a) const {
+    if (size_[a].largest < 0) size_[a] = measured(a);
+    return size_[a];
   }
-  double largest_offset() const { return largest_offset_; }
+  double largest_offset() const { return largest_offset_; }  // in absolute value
 
   // Loss and its derivatives at the linear predictor of `at`.
   double evaluate(Derivatives &at) const { return logistic_loss(signs, weights, at); }
@@ -109,10 +114,14 @@ class Data {
     for (; i < which.size(); i++) add_feature(which[i], &by[i * tasks()], linear);
   }
 
-  // Gradient of the loss in the coefficients from its first derivatives.
-  void gradient(const LabelTable &first, Table &out) const { in_blocks<false>(first, out); }
+  // Gradient of the loss in the coefficients of some features from its first derivatives; the rest of `out` stays.
+  void gradient(const LabelTable &first, const std::vector<int> &which, Table &out) const {
+    in_blocks<false>(first, which, out);
+  }
   // The same sums over absolute values of the terms, for bounds on rounding errors.
-  void gradient_magnitudes(const LabelTable &first, Table &out) const { in_blocks<true>(first, out); }
+  void gradient_magnitudes(const LabelTable &first, const std::vector<int> &which, Table &out) const {
+    in_blocks<true>(first, which, out);
+  }
 
  private:
   static constexpr int BLOCK_ROWS = 2048, BLOCK_COLUMNS = 16;  // 16 kB of a column or task, 256 kB of X
@@ -131,8 +140,10 @@ class Data {
         spread_(features, 1.0),
         scale_(features, 1.0),
         curvature_(features, -1.0),
-        largest_(features, -1.0),
-        far_(features, false) {
+        size_(features, Size{-1, 0, 0}),
+        far_(features, false),
+        all_(features) {
+    std::iota(all_.begin(), all_.end(), 0);
     copy_columns(problem, place);
     copy_labels(problem, place);
     means_and_scales(problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
@@ -172,6 +183,22 @@ class Data {
     double largest = 0;
     for (std::size_t i = 0; i < count; i++) largest = std::max(largest, std::fabs(values[i]));
     return largest;
+  }
+
+  Size measured(int a) const {
+    const Vec *x = as_vec(column(a));
+    Vec most{}, sum{}, squares{};
+    for (int i = 0; i < width / LANES; i++) {
+      const Vec size = x[i] > 0.0 ? x[i] : -x[i];
+      most = size > most ? size : most;
+      sum += x[i];
+    }
+    const double mean = total(sum) / rows;
+    for (int i = 0; i < rows / LANES; i++) squares += (x[i] - mean) * (x[i] - mean);
+    double largest = 0, about_mean = total(squares);
+    for (int i = rows / LANES * LANES; i < rows; i++) about_mean += (column(a)[i] - mean) * (column(a)[i] - mean);
+    for (int lane = 0; lane < LANES; lane++) largest = std::max(largest, most[lane]);
+    return {largest, mean, std::sqrt(about_mean * (1 + 1e-12))};
   }
 
   double sum_of_squares(int a, int k) const {
@@ -254,25 +281,29 @@ class Data {
   // Block after block of rows, and within it some columns at a time: X comes from memory once, its blocks from a cache
   // for each strip of tasks, whose derivatives stay in the nearest one.
   template <bool MAGNITUDES>
-  void in_blocks(const LabelTable &first, Table &out) const {
-    out.clear();
+  void in_blocks(const LabelTable &first, const std::vector<int> &which, Table &out) const {
+    const int columns = static_cast<int>(which.size());
+    for (int k = 0; k < tasks(); k++)
+      for (const int a : which) out.row(k)[a] = 0;
     for (const Segment &segment : ranges.segments())
       for (int from = segment.begin; from < segment.end; from += BLOCK_ROWS)
-        for (int a = 0; a < features; a += BLOCK_COLUMNS)
+        for (int c = 0; c < columns; c += BLOCK_COLUMNS)
           in_strips(segment, [&](auto count, const int *k) {
-            add_block<decltype(count)::value, MAGNITUDES>(first, k, a, from, std::min(from + BLOCK_ROWS, segment.end),
-                                                          out);
+            add_block<decltype(count)::value, MAGNITUDES>(first, k, &which[c], std::min(BLOCK_COLUMNS, columns - c),
+                                                          from, std::min(from + BLOCK_ROWS, segment.end), out);
           });
   }
 
-  // Two columns against K tasks at a time, in the rows of a block whose first column is a0.
+  // Two columns against K tasks at a time, in the rows of a block.
   template <int K, bool MAGNITUDES>
-  void add_block(const LabelTable &first, const int *task, int a0, int begin, int end, Table &out) const {
-    const int count = (end - begin) / LANES, last = std::min(a0 + BLOCK_COLUMNS, features);
+  void add_block(const LabelTable &first, const int *task, const int *which, int columns, int begin, int end,
+                 Table &out) const {
+    const int count = (end - begin) / LANES;
     const Vec *r[K];
     for (int k = 0; k < K; k++) r[k] = as_vec(first.row(task[k]) + (begin - ranges.begin(task[k])));
-    for (int a = a0; a < last; a += 2) {
-      const Vec *x = as_vec(column(a) + begin), *y = as_vec(column(a + 1 < features ? a + 1 : a) + begin);
+    for (int c = 0; c < columns; c += 2) {
+      const int a = which[c], b = which[c + 1 < columns ? c + 1 : c];
+      const Vec *x = as_vec(column(a) + begin), *y = as_vec(column(b) + begin);
       Vec sums[2][K] = {};
       for (int i = 0; i < count; i++)
         for (int k = 0; k < K; k++) {
@@ -280,9 +311,9 @@ class Data {
           add_product<MAGNITUDES>(y[i], r[k][i], sums[1][k]);
         }
       for (int k = 0; k < K; k++) {
-        double *to = out.row(task[k]) + a;
-        to[0] += total(sums[0][k]);
-        if (a + 1 < features) to[1] += total(sums[1][k]);
+        double *to = out.row(task[k]);
+        to[a] += total(sums[0][k]);
+        if (c + 1 < columns) to[b] += total(sums[1][k]);
       }
     }
   }
@@ -300,10 +331,12 @@ class Data {
   const int tasks_;
   Table X_;
   std::vector<double> mean_, spread_, scale_;
-  mutable std::vector<double> curvature_, largest_;  // computed on first use; negative before
+  mutable std::vector<double> curvature_;  // computed on first use, as is size_; negative before
+  mutable std::vector<Size> size_;
   double largest_offset_ = 0;
   int rows_by_task_ = 0;
   std::vector<char> far_;
+  std::vector<int> all_;
   bool centred_ = false;
 };
 

@@ -145,7 +145,7 @@ class DualityGap {
     const double s = 1 / scale, balance = excess > 0 ? excess * (2 + largest_predictor()) : 0.0;
     double conjugates = 0, risen = 0;
     for (int a = 0; a < data_.features; a++)
-      if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s, s * excess * data_.largest_value(a), risen);
+      if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s, s * excess * data_.size(a).largest, risen);
     charged_ = balance + risen + (1 / gauge - s) * (at_.now.loss + inner);
     return objective - s * (at_.now.loss + inner - correction - balance) + conjugates + risen + slack;
   }
@@ -248,7 +248,7 @@ class DualityGap {
   // The gauge of a move of C in row a by a total of at most the row's largest feature value. Of the intercepts, where
   // moves sum to zero over fused tasks and every edge has to carry half of one and of its centring.
   double gauge_of_move(int a) const {
-    return a > 0 ? data_.largest_value(a) / penalty_.l1[a] : 1 / penalty_.weakest_tie();
+    return a > 0 ? data_.size(a).largest / penalty_.l1[a] : 1 / penalty_.weakest_tie();
   }
 
   // Bounds -log p of labels up to log 2, and their offsets. See intercepts in bound.
@@ -355,7 +355,7 @@ class DualityGap {
   std::vector<double> magnitudes() {
     std::vector<double> sums(groups_.count, 0.0);
     reshape_projected();
-    data_.gradient_magnitudes(at_.now.first, projected_);
+    data_.gradient_magnitudes(at_.now.first, data_.all(), projected_);
     for_all_groups([&](int a, int k, int g) { sums[g] += projected_.row(k)[a]; });
     return sums;
   }
@@ -395,7 +395,7 @@ class DualityGap {
       for (int i = 0; i < data_.vectors(k); i++) to[i] = multiply_add(growth * weight[i], change[i], to[i]);
     }
     reshape_projected();
-    data_.gradient(moved_, projected_);
+    data_.gradient(moved_, data_.all(), projected_);
   }
 
   void reshape_projected() {

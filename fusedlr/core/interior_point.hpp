@@ -151,7 +151,7 @@ class InteriorPoint {
   }
 
   void set_rhs() {
-    data_.gradient(at_.next.first, at_.gradient);
+    data_.gradient(at_.next.first, data_.all(), at_.gradient);
     rhs_.resize(unknowns());
     for (int a = 0; a < data_.features; a++)
       for (int k = 0; k < tasks(); k++) {

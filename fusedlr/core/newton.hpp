@@ -101,7 +101,7 @@ class ProximalNewton {
 
   // Whether the last solution's residuals prove overlap (data not separated) at the present penalties.
   bool proves_overlap() {
-    data_.gradient(state.now.first, state.gradient);
+    data_.gradient(state.now.first, data_.all(), state.gradient);
     return duality_gap_.proves_overlap(gram_is_near());
   }
 
@@ -142,7 +142,7 @@ class ProximalNewton {
     bool failed = false;
     int stalls = 0;
     for (int step = 0;; step++) {
-      data_.gradient(state.now.first, state.gradient);
+      data_.gradient(state.now.first, data_.all(), state.gradient);
       objective = value;
       const bool last = step == settings.max_iterations || budget_ <= 0, drifted = gram_.drift() > drift_limit();
       gap = absolute_gap(settings.tolerance * scale(), drifted && !last, last) / scale();
