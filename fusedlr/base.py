@@ -36,6 +36,14 @@ class Model:
         Parameters
         ----------
         rows : array_like of int, or of bool with one entry for each row
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> model = FusedLogit(Y, X)
+        >>> model.with_rows(X["age"] > 0)
+        <FusedLogit: 4 tasks, 3 features, 209 rows>
         """
         rows = checks.rows("rows", rows, self.problem.n_rows, self.index)
         model = copy.copy(self)
@@ -43,11 +51,27 @@ class Model:
         return model
 
     def without_data(self) -> Self:
-        """The same model without its data: names, labels and scale, enough to predict."""
+        """The same model without its data: names, labels and scale, enough to predict.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> FusedLogit(Y, X).without_data()
+        <FusedLogit: 4 tasks, 3 features, data removed>
+        """
         return self.with_rows(np.zeros(0, dtype=int))
 
     def with_data(self) -> Problem:
-        """The problem, whose rows must still be there."""
+        """The problem, whose rows must still be there.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> FusedLogit(Y, X).with_data().n_rows
+        400
+        """
         if not self.has_data:
             raise ValueError("the data of this model were removed (remove_data, or a file saved without them); "
                              "build the model again from the data for this")
@@ -173,31 +197,83 @@ class Model:
         ----------
         params : DataFrame or array_like, shape (1 + d, t)
             As ``results.params``. DataFrames are read by name.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> round(fit.model.loglike(fit.params), 2) == round(fit.llf, 2)
+        True
         """
         problem = self.with_data()
         return self.outcome.loglike(problem.labels, problem.linear(self.spec.params(params)))
 
     def score(self, params: Any) -> pd.DataFrame:
-        """Score, the gradient of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t)."""
+        """Score, the gradient of the tasks' log-likelihood at ``params`` (see ``loglike``), DataFrame (1 + d, t).
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> model = FusedLogit(Y, X)
+        >>> fit = model.fit(l1=0, l2=0, fusion=0)
+        >>> bool((model.score(fit.params).abs() < 1e-6).all(axis=None))
+        True
+        """
         return self.spec.frame(-gradient(self.with_data(), self.spec.params(params)))
 
     def hessian(self, params: Any) -> np.ndarray:
         """Hessian of the tasks' log-likelihood at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
 
         Block-diagonal, one block for each task: tasks share no coefficient.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.model.hessian(fit.params).shape
+        (4, 4, 4)
         """
         return -self.information(params)
 
     def information(self, params: Any) -> np.ndarray:
-        """Fisher information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d)."""
+        """Fisher information of every task at ``params`` (see ``loglike``), ndarray (t, 1 + d, 1 + d).
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.model.information(fit.params).shape
+        (4, 4, 4)
+        """
         return information(self.with_data(), self.spec.params(params))
 
     def penalty_by_row(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
-        """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name."""
+        """Penalties of every row of params, from numbers, vectors (intercept first) or Series by feature name.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> FusedLogit(Y, X, standardize=False).penalty_by_row(l1=5, l2=0, fusion=10).l1
+        array([0., 5., 5., 5.])
+        """
         return self.problem.penalty(*self.spec.penalties(l1, l2, fusion, self.fuse_intercepts))
 
     def held_out(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None) -> HeldOut:
-        """Held-out rows, laid out as the model's own."""
+        """Held-out rows, laid out as the model's own.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> held = FusedLogit(Y, X).held_out(Y.tail(100), X.tail(100))
+        >>> type(held).__name__
+        'HeldOut'
+        """
         return self.spec.held_out(endog, exog, weights, offset, task)
 
     def __repr__(self) -> str:

@@ -48,6 +48,15 @@ class Result:
 
         Afterwards ``predict`` needs ``exog``, and what needs the rows (``refit``, ``bootstrap``,
         residuals) is no longer possible.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.remove_data()
+        >>> fit.model
+        <FusedLogit: 4 tasks, 3 features, data removed>
         """
         for name in self.computed:
             getattr(self, name)
@@ -65,6 +74,19 @@ class Result:
         remove_data : bool
             Leave the data out: everything that the summary shows is kept, and ``predict``
             needs ``exog``.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from fusedlr import FusedLogit, datasets, load
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "fit.npz")
+        ...     fit.save(path, remove_data=True)
+        ...     again = load(path)
+        >>> again
+        <FusedLogitResults: l1=5, l2=0, fusion=10; 7 distinct values, optimal>
         """
         kept = copy.copy(self)
         if checks.flag("remove_data", remove_data):
@@ -88,6 +110,19 @@ def load(path: str | PathLike, formula: bool = False) -> Any:
         Whether a model from a formula takes the formula's variables in ``predict``
         again. A formula is code: ask for this with files you trust only. Without
         it, ``predict`` takes the columns of the design.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from fusedlr import FusedLogit, datasets, load
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "fit.npz")
+    ...     fit.save(path)
+    ...     again = load(path)
+    >>> bool((again.params == fit.params).all(axis=None))
+    True
     """
     trusted, result = checks.flag("formula", formula), io.load(path)
     if not isinstance(result, Result):
@@ -195,6 +230,20 @@ class Fit(Result):
             times ``start`` and ``end``), ``coef``, and ``constant``: whether the feature has a
             single run. ``found``: the share of resamples with a change point where this run
             begins; for a feature's first run, the share in which it is constant throughout.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.effects().round(2)
+                  first    last  coef  constant
+        feature
+        age       week4   week8  0.92     False
+        age      week12  week16  0.90     False
+        dose      week4   week8  0.00     False
+        dose     week12  week16  0.89     False
+        noise     week4  week16  0.00      True
         """
         if not self.model.tasks.is_line:
             raise ValueError("effects are stretches of a chain, found another graph of tasks; see fused_groups")
@@ -330,6 +379,20 @@ class Fit(Result):
         DataFrame, shape (n, t)
             A column for each level at "levels"; a Series, shape (n,), at "level", "rank" and
             "median", and where ``task`` is given.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.predict(X.head(2)).round(2)
+           week4  week8  week12  week16
+        0   0.58   0.57    0.74    0.74
+        1   0.23   0.22    0.41    0.40
+        >>> fit.predict(X.head(2), which="label")
+           week4  week8  week12  week16
+        0   True   True    True    True
+        1  False  False   False   False
         """
         outcome = self.model.outcome
         which = checks.word("which", which, ("prob", "linear", "label", *outcome.predictions))
@@ -368,6 +431,19 @@ class Fit(Result):
         -------
         DataFrame
             See ``scores.score_table``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y[:300], X[:300]).fit(l1=5, l2=0, fusion=10)
+        >>> fit.score(Y[300:], X[300:])[["logloss", "auc"]].round(2)
+                logloss   auc
+        week4      0.59  0.75
+        week8      0.59  0.74
+        week12     0.56  0.77
+        week16     0.59  0.76
+        all        0.58  0.75
         """
         held = self.model.held_out(endog, exog, weights, offset, task)
         given = read_groups(groups, held.design.n_rows, held.index)

@@ -110,14 +110,16 @@ class FusedLogit(Model):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from fusedlr import FusedLogit
-    >>> rng = np.random.default_rng(1)
-    >>> X = rng.normal(size=(60, 3))
-    >>> Y = X[:, [0]] + rng.normal(size=(60, 4)) > 0
-    >>> res = FusedLogit(Y, X).fit(l1=1.0, l2=0.1, fusion=2.0)
-    >>> res.params.shape
-    (4, 4)
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> model = FusedLogit(Y, X)
+    >>> model
+    <FusedLogit: 4 tasks, 3 features, 400 rows>
+    >>> model.fit(l1=5, l2=0, fusion=10).coefs.round(2)
+           week4  week8  week12  week16
+    age     0.92   0.92    0.90    0.90
+    dose    0.00   0.00    0.89    0.89
+    noise   0.00   0.00    0.00    0.00
     """
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
@@ -168,6 +170,16 @@ class FusedLogit(Model):
         exog : array_like, shape (n, d)
         **kwargs
             The other arguments of ``FusedLogit``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> from fusedlr.outcomes import Ordered
+        >>> _, X = datasets.weeks()
+        >>> level = (X["age"] + X["noise"] > 0).astype(int) + (X["dose"] > 0)
+        >>> outcome = Ordered.read(level, None, "cumulative", "forward")
+        >>> FusedLogit.from_outcome(outcome, level, X[["age"]]).endog_names
+        ['>0', '>1']
         """
         checks.result("outcome", outcome, ("kind", "tasks", "labels", "predict"), "an outcome, as in fusedlr.outcomes")
         model = cls.__new__(cls)
@@ -208,6 +220,16 @@ class FusedLogit(Model):
         value on the right side is an error unless ``missing="drop"``. The intercept is
         always there; ``0 +`` only makes a first factor keep all of its levels, which
         suits penalized fits.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit.from_formula("week4 + week8 + week12 ~ age + dose", X.join(Y)).fit(l1=5, l2=0, fusion=10)
+        >>> fit.coefs.round(2)
+              week4  week8  week12
+        age    0.92   0.92    0.89
+        dose   0.00   0.00    0.89
         """
         plain = split_surv(formula)
         if plain is not formula and breaks is None:
@@ -249,6 +271,22 @@ class FusedLogit(Model):
         A varying-coefficient logistic regression: coefficients are piecewise constant over tasks.
         ``predict(X, task=...)`` gives one probability for each row, without ``task`` a table over
         all tasks.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> long = Y.stack().reset_index(name="yes")
+        >>> long.columns = ["person", "week", "yes"]
+        >>> rows = X.loc[long["person"]].reset_index(drop=True)
+        >>> model = FusedLogit.from_long(long["yes"], rows, task=long["week"], order=list(Y), groups=long["person"])
+        >>> model
+        <FusedLogit: 4 tasks, 3 features, 1600 rows>
+        >>> model.fit(l1=5, l2=0, fusion=10).coefs.round(2)
+               week4  week8  week12  week16
+        age     0.92   0.92    0.90    0.90
+        dose    0.00   0.00    0.89    0.89
+        noise   0.00   0.00    0.00    0.00
         """
         rows = LongLabels.read(endog, task)
         return cls.from_outcome(Binary.read_long(rows, order, yes), rows, exog, **kwargs)
@@ -286,6 +324,22 @@ class FusedLogit(Model):
         intercept: the continuation-ratio model, or (cumulative) the structure of
         proportional odds; ``fusion`` decides how far to go there. ``predict`` takes
         ``which="levels"``, ``"level"`` and ``"rank"`` too, ``fit_cv`` takes ``metric="rps"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fusedlr import FusedLogit, datasets
+        >>> _, X = datasets.weeks()
+        >>> level = np.digitize(X["age"] + X["dose"] * (X["age"] > 0) + X["noise"], [-1, 0, 1])
+        >>> fit = FusedLogit.from_ordered(level, X[["age", "dose"]]).fit(l1=1, l2=0, fusion=10)
+        >>> fit.coefs.round(2)
+                >0    >1    >2
+        age   1.22  1.22  1.22
+        dose  0.52  0.66  0.66
+        >>> fit.predict(X.head(2), which="levels").round(2)
+              0     1     2     3
+        0  0.13  0.22  0.30  0.36
+        1  0.51  0.34  0.13  0.02
         """
         return cls.from_outcome(Ordered.read(endog, levels, kind, direction), endog, exog, **kwargs)
 
@@ -345,12 +399,41 @@ class FusedLogit(Model):
         model; ``fusion`` decides how far to go there. ``predict`` takes ``which="hazard"``,
         ``"survival"``, ``"incidence"`` and ``"median"`` too, the first and third with ``cause=``.
         Scores: ``outcomes.out_of_fold_scores`` and ``survival_scores``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fusedlr import FusedLogit, datasets
+        >>> _, X = datasets.weeks()
+        >>> time = np.random.default_rng(1).exponential(np.exp(-X["age"]))
+        >>> event = time < 2
+        >>> model = FusedLogit.from_survival(np.minimum(time, 2), event, X, breaks=[0.5, 1, 1.5, 2])
+        >>> fit = model.fit(l1=5, l2=0, fusion=20)
+        >>> fit.effects().round(2)
+                 start  end  coef  constant
+        feature
+        age        0.0  2.0  0.91      True
+        dose       0.0  2.0  0.05      True
+        noise      0.0  2.0  0.00      True
+        >>> fit.predict(X.head(2), which="survival").round(2)
+        time   0.5   1.0   1.5   2.0
+        0     0.47  0.24  0.13  0.06
+        1     0.80  0.66  0.55  0.45
         """
         outcome, times = _survival(time, event, entry, breaks, causes, kwargs.get("groups"))
         return cls.from_outcome(outcome, times, exog, **kwargs)
 
     def penalty_limits(self) -> PenaltyLimits:
-        """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal."""
+        """Smallest l1 at which every coefficient is zero, and smallest fusion at which all tasks are equal.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> limits = FusedLogit(Y, X).penalty_limits()
+        >>> round(limits.l1, 1), round(limits.fusion, 1)
+        (88.9, 79.3)
+        """
         return penalty_limits(self.with_data())
 
     # ---- fitting ----------------------------------------------------------------------------------------------------
@@ -385,6 +468,20 @@ class FusedLogit(Model):
             Without penalty no finite minimiser exists.
         OneClassWarning
             All observed labels of a task are the same.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit
+        <FusedLogitResults: l1=5, l2=0, fusion=10; 7 distinct values, optimal>
+        >>> fit.params.round(2)
+               week4  week8  week12  week16
+        const   0.00  -0.05    0.01   -0.02
+        age     0.92   0.92    0.90    0.90
+        dose    0.00   0.00    0.89    0.89
+        noise   0.00   0.00    0.00    0.00
         """
         method = checks.word("method", method, get_args(Method))
         exactly = tol is None and method == "newton"
@@ -418,6 +515,18 @@ class FusedLogit(Model):
         Returns
         -------
         Grid
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> grid = FusedLogit(Y, X).fit_grid(l1=[2, 8], l2=[0], fusion=[1, 10])
+        >>> grid.table[["l1", "fusion", "nonzeros", "df"]]
+            l1  fusion  nonzeros  df
+        0  2.0     1.0         9  13
+        1  2.0    10.0        10   8
+        2  8.0     1.0         6  10
+        3  8.0    10.0         6   7
         """
         tol, limit = _stopping(tol, max_iter)
         self._warn_one_class()
@@ -463,6 +572,19 @@ class FusedLogit(Model):
         -----
         Equal scores are resolved as in ``Grid.select``. A fold in which
         a task has lost one of its labels, or all, is fitted and scored like any other.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+        >>> cv
+        <CVResults: 270 points by 5 folds, logloss, rule min; chosen l1=1.915, l2=0, fusion=4.108>
+        >>> cv.coefs.round(2)
+               week4  week8  week12  week16
+        age     1.03   1.03    0.94    0.94
+        dose   -0.00  -0.00    1.00    1.00
+        noise   0.01   0.01    0.01    0.01
         """
         self._warn_one_class()
         return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress, repeats)

@@ -50,6 +50,19 @@ class FusedLogitResults(Fit):
     -----
     Coefficients are shrunken, so they have no standard errors; see ``refit()`` and
     ``bootstrap()`` for inference.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> fit.coefs.round(2)
+           week4  week8  week12  week16
+    age     0.92   0.92    0.90    0.90
+    dose    0.00   0.00    0.89    0.89
+    noise   0.00   0.00    0.00    0.00
+    >>> fit.converged, fit.df
+    (True, 7)
     """
 
     model: Model = saved(Nested("model"))
@@ -139,6 +152,15 @@ class FusedLogitResults(Fit):
         optimality.Certificate
             Objective, dual lower bound, absolute and relative duality gap, and the violation of
             the KKT conditions.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> proof = fit.certify()
+        >>> proof.relative_gap < 1e-9
+        True
         """
         return certify(self.model.with_data(), self._params, self.penalty_by_row)
 
@@ -161,13 +183,29 @@ class FusedLogitResults(Fit):
             Features to show; the largest where there are more. Features that are zero
             in every task are counted, not shown. None shows all features.
         title : str, optional
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> print(str(fit.summary()).splitlines()[0].strip())
+        Fused logistic regression
         """
         from .summary import summarize  # brings statsmodels, which nothing else here needs
 
         return summarize(self, max_rows, title)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the coefficients as a map, features by tasks; see ``plots.coef_map``."""
+        """Draw the coefficients as a map, features by tasks; see ``plots.coef_map``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> ax = fit.plot()
+        """
         from .plots import coef_map
 
         return coef_map(self, ax=ax)
@@ -178,7 +216,19 @@ class FusedLogitResults(Fit):
         return screen(self).as_text()
 
     def summary_frame(self) -> pd.DataFrame:
-        """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with."""
+        """One row for each intercept and coefficient: feature, task, value, zero, and the tasks it is fused with.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.summary_frame().round(2).head(3)
+          feature   task  value   zero fused_with
+        0   const  week4   0.00  False         ()
+        1     age  week4   0.92  False   (week8,)
+        2    dose  week4   0.00   True         ()
+        """
         members = [*self.fused_groups["tasks"], ()]  # the last one is that of zeros, whose group is -1
         rows = [(feature, task, value, group < 0, tuple(other for other in members[group] if other != task))
                 for task, values, groups in zip(self.model.endog_names, self.params.to_numpy().T, self.pattern.T)
@@ -209,6 +259,18 @@ class FusedLogitResults(Fit):
         Returns
         -------
         RefitResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.refit(ties=False).conf_int().loc["dose"].unstack().round(2)
+                lower  upper
+        week4   -0.21   0.25
+        week8   -0.32   0.13
+        week12   0.86   1.46
+        week16   0.71   1.31
         """
         return refit(self, cov_type, ties, rows)
 
@@ -233,6 +295,20 @@ class FusedLogitResults(Fit):
         Returns
         -------
         ChangeTest, with ``statistic``, ``df`` and ``pvalue``; or a DataFrame with these columns, a row for each term.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.change_test().round(3)
+               statistic  df  pvalue
+        term
+        age        1.457   3   0.697
+        dose      66.272   3   0.000
+        noise        NaN   0     NaN
+        >>> round(fit.change_test("age").pvalue, 2)
+        0.7
         """
         return self.refit(ties=False).change_test(term)
 
@@ -250,11 +326,37 @@ class FusedLogitResults(Fit):
         DataFrame
             Indexed by ``feature``, ``task`` and ``neighbour``; ``coef`` (neighbour less task), ``std err``, ``z``,
             ``P>|z|`` and the ends of the interval.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.differences("dose")[["coef", "[0.025", "0.975]"]].round(2)
+                                  coef  [0.025  0.975]
+        feature task   neighbour
+        dose    week4  week8     -0.12   -0.42    0.18
+                week8  week12     1.26    0.89    1.62
+                week12 week16    -0.15   -0.58    0.28
         """
         return self.refit(ties=False).differences(feature, alpha)
 
     def get_margeff(self, which: str = "prob") -> MarginalEffects:
-        """Average predictive differences of the refit; see ``RefitResults.get_margeff``."""
+        """Average predictive differences of the refit; see ``RefitResults.get_margeff``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> fit.get_margeff().summary_frame().loc["age"].round(2)
+                dy/dx  std err      z  P>|z|  [0.025  0.975]
+        of
+        week4    0.22     0.01  15.06    0.0    0.19    0.25
+        week8    0.22     0.01  15.03    0.0    0.19    0.25
+        week12   0.18     0.01  12.99    0.0    0.15    0.20
+        week16   0.18     0.01  12.99    0.0    0.15    0.20
+        """
         return self.refit().get_margeff(which)
 
     def bootstrap(self, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
@@ -276,6 +378,15 @@ class FusedLogitResults(Fit):
         Returns
         -------
         BootstrapResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.selection_frequency.loc["dose"].to_dict()
+        {'week4': 0.44, 'week8': 0.42, 'week12': 1.0, 'week16': 1.0}
         """
         return bootstrap(self, n, rng, n_jobs=n_jobs, progress=progress)
 
@@ -311,6 +422,16 @@ class FusedLogitResults(Fit):
         Returns
         -------
         StabilityResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> halves = fit.stability(20, what="changes", rng=1)
+        >>> halves.stable()
+          feature   task neighbour  frequency
+        0    dose  week8    week12        1.0
         """
         return stability(self, n, rng, what, errors, bound, n_jobs=n_jobs, progress=progress)
 
@@ -339,6 +460,15 @@ class FusedLogitResults(Fit):
         Returns
         -------
         MultiSplitResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> splits = fit.multisplit(20, rng=1)
+        >>> splits.pvalues.round(3).to_dict()
+        {'age': 0.0, 'dose': 0.0, 'noise': 1.0}
         """
         return multisplit(self, n, error, rng, what, n_jobs=n_jobs, progress=progress)
 

@@ -129,6 +129,18 @@ class FusedLogitClassifier(_Fused):
     scikit-learn. With a table of labels ``predict``, ``predict_proba`` and ``decision_function`` are
     (n, t), as those of scikit-learn's multilabel classifiers that have all three
     (``ClassifierChain``, ``OneVsRestClassifier``).
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.sklearn import FusedLogitClassifier
+    >>> Y, X = datasets.weeks()
+    >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+    >>> fitted.results_.coefs.round(2)
+           week4  week8  week12  week16
+    age     0.92   0.92    0.90    0.90
+    dose    0.00   0.00    0.89    0.89
+    noise   0.00   0.00    0.00    0.00
     """
 
     def __init__(self, l1: Any = 1.0, l2: Any = 0.0, fusion: Any = 1.0, *, tasks: Any = "chain", order: Any = None,
@@ -167,6 +179,15 @@ class FusedLogitClassifier(_Fused):
             The task of each row of long data, as for ``FusedLogit.from_long``.
         groups : array_like, shape (n,), optional
             The sampling unit of each row, as for ``FusedLogit``.
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedLogitClassifier
+        >>> Y, X = datasets.weeks()
+        >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+        >>> fitted.coef_.shape
+        (4, 3)
         """
         if np.asarray(y).ndim == 2 and np.asarray(y).shape[1] > 1:
             return self._fit_table(X, y, sample_weight, task, groups)
@@ -203,6 +224,16 @@ class FusedLogitClassifier(_Fused):
         Returns
         -------
         ndarray, shape (n,), or (n, t) where ``fit`` had a table of labels
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedLogitClassifier
+        >>> Y, X = datasets.weeks()
+        >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+        >>> fitted.decision_function(X.head(2)).round(2)
+        array([[ 0.32,  0.27,  1.05,  1.03],
+               [-1.2 , -1.25, -0.36, -0.39]])
         """
         return self._table_or_column(X, "linear", task)
 
@@ -216,6 +247,16 @@ class FusedLogitClassifier(_Fused):
         Returns
         -------
         ndarray, shape (n, 2), or (n, t) where ``fit`` had a table of labels
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedLogitClassifier
+        >>> Y, X = datasets.weeks()
+        >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+        >>> fitted.predict_proba(X.head(2)).round(2)
+        array([[0.58, 0.57, 0.74, 0.74],
+               [0.23, 0.22, 0.41, 0.4 ]])
         """
         yes = self._table_or_column(X, "prob", task)
         return yes if self._several else np.column_stack([1 - yes, yes])
@@ -230,6 +271,16 @@ class FusedLogitClassifier(_Fused):
         Returns
         -------
         ndarray, shape (n,), or (n, t) where ``fit`` had a table of labels
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedLogitClassifier
+        >>> Y, X = datasets.weeks()
+        >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+        >>> fitted.predict(X.head(2))
+        array([[ True,  True,  True,  True],
+               [False, False, False, False]])
         """
         yes = (self.decision_function(X, task) > 0).astype(int)
         if not self._several:
@@ -244,6 +295,15 @@ class FusedLogitClassifier(_Fused):
         Parameters
         ----------
         X, y, sample_weight, task : as for ``fit``
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedLogitClassifier
+        >>> Y, X = datasets.weeks()
+        >>> fitted = FusedLogitClassifier(l1=5, fusion=10).fit(X, Y)
+        >>> round(fitted.score(X, Y), 2)
+        0.72
         """
         found = self.predict(X, task)
         labels = _table(y) if self._several else column_or_1d(y)
@@ -295,6 +355,18 @@ class FusedLogitClassifierCV(FusedLogitClassifier):
     -----
     The other attributes, and the shapes of predictions, are those of ``FusedLogitClassifier``.
     Rows of one group are in one fold.
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.sklearn import FusedLogitClassifierCV
+    >>> Y, X = datasets.weeks()
+    >>> fitted = FusedLogitClassifierCV(random_state=1).fit(X, Y)
+    >>> fitted.results_.coefs.round(2)
+           week4  week8  week12  week16
+    age     1.03   1.03    0.94    0.94
+    dose   -0.00  -0.00    1.00    1.00
+    noise   0.01   0.01    0.01    0.01
     """
 
     def __init__(self, l1: Any = None, l2: Any = None, fusion: Any = None, *, cv: Any = None, rule: Rule = "min",
@@ -345,6 +417,20 @@ class FusedOrderedClassifier(_Fused):
     classes_ : ndarray, shape (number of levels,)
         The levels in their order.
     coef_, intercept_, tasks_, n_features_in_, feature_names_in_, results_ : as for ``FusedLogitClassifier``
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.sklearn import FusedOrderedClassifier
+    >>> _, X = datasets.weeks()
+    >>> level = 1 + (X["age"] + X["noise"] > 0) + (X["age"] + X["noise"] > 1)
+    >>> fitted = FusedOrderedClassifier(l1=1, fusion=10).fit(X[["age", "dose"]], level)
+    >>> fitted.classes_
+    array([1, 2, 3])
+    >>> fitted.results_.coefs.round(2)
+            >1    >2
+    age   1.63  1.63
+    dose -0.14 -0.14
     """
 
     tasks = "chain"
@@ -374,6 +460,16 @@ class FusedOrderedClassifier(_Fused):
         y : array_like, shape (n,)
             Numbers, an ordered categorical, or any values named in ``levels``.
         sample_weight, groups : as for ``FusedLogitClassifier.fit``
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedOrderedClassifier
+        >>> _, X = datasets.weeks()
+        >>> level = 1 + (X["age"] + X["noise"] > 0) + (X["age"] + X["noise"] > 1)
+        >>> fitted = FusedOrderedClassifier(l1=1, fusion=10).fit(X[["age", "dose"]], level)
+        >>> fitted.n_features_in_
+        2
         """
         known = self._known_levels(y)
         X, y = self._training_rows(X, y)
@@ -393,6 +489,17 @@ class FusedOrderedClassifier(_Fused):
         Parameters
         ----------
         X : array_like, shape (n, d)
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedOrderedClassifier
+        >>> _, X = datasets.weeks()
+        >>> level = 1 + (X["age"] + X["noise"] > 0) + (X["age"] + X["noise"] > 1)
+        >>> fitted = FusedOrderedClassifier(l1=1, fusion=10).fit(X[["age", "dose"]], level)
+        >>> fitted.predict_proba(X[["age", "dose"]].head(2)).round(2)
+        array([[0.46, 0.4 , 0.15],
+               [0.93, 0.07, 0.  ]])
         """
         return self._predicted(X, "levels")
 
@@ -402,6 +509,17 @@ class FusedOrderedClassifier(_Fused):
         Parameters
         ----------
         X : array_like, shape (n, d)
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedOrderedClassifier
+        >>> _, X = datasets.weeks()
+        >>> level = 1 + (X["age"] + X["noise"] > 0) + (X["age"] + X["noise"] > 1)
+        >>> fitted = FusedOrderedClassifier(l1=1, fusion=10).fit(X[["age", "dose"]], level)
+        >>> fitted.decision_function(X[["age", "dose"]].head(2)).round(2)
+        array([[-0.79, -0.92, -1.91],
+               [-0.08, -2.62, -6.3 ]])
         """
         check_is_fitted(self)
         if len(self.classes_) == 2:
@@ -415,6 +533,16 @@ class FusedOrderedClassifier(_Fused):
         Parameters
         ----------
         X : array_like, shape (n, d)
+
+        Examples
+        --------
+        >>> from fusedlr import datasets
+        >>> from fusedlr.sklearn import FusedOrderedClassifier
+        >>> _, X = datasets.weeks()
+        >>> level = 1 + (X["age"] + X["noise"] > 0) + (X["age"] + X["noise"] > 1)
+        >>> fitted = FusedOrderedClassifier(l1=1, fusion=10).fit(X[["age", "dose"]], level)
+        >>> fitted.predict(X[["age", "dose"]].head(3))
+        array([1, 1, 1])
         """
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]

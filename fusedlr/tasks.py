@@ -59,14 +59,28 @@ class TaskGraph:
 
     @classmethod
     def chain(cls, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
-        """Each task tied to the next: the paper's ``Circ = 0``."""
+        """Each task tied to the next: the paper's ``Circ = 0``.
+
+        Examples
+        --------
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.chain(3).edges.tolist()
+        [[0, 1], [1, 2]]
+        """
         names = _checked_names(names)
         n_tasks = _checked_size(n_tasks, names)
         return cls._at([(k, k + 1) for k in range(n_tasks - 1)], n_tasks, names)
 
     @classmethod
     def ring(cls, n_tasks: int, names: Sequence | None = None) -> TaskGraph:
-        """A chain whose last task is tied to the first: the paper's ``Circ = 1``."""
+        """A chain whose last task is tied to the first: the paper's ``Circ = 1``.
+
+        Examples
+        --------
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.ring(3).edges.tolist()
+        [[0, 1], [1, 2], [0, 2]]
+        """
         names = _checked_names(names)
         n_tasks = _checked_size(n_tasks, names)
         if n_tasks < 3:
@@ -89,6 +103,12 @@ class TaskGraph:
         tasks : "chain", "ring", TaskGraph, or sequence of edges
         n_tasks : int
         names : sequence of str, optional
+
+        Examples
+        --------
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.build([("low", "high", 2.0)], 3, ["low", "mid", "high"]).edges.tolist()
+        [[0, 2]]
         """
         if isinstance(tasks, cls):
             if tasks.n_tasks != n_tasks:
@@ -119,7 +139,15 @@ class TaskGraph:
         return self.n_tasks > 2 and {tuple(edge) for edge in self.edges.tolist()} == steps
 
     def differences(self, params: np.ndarray) -> np.ndarray:
-        """Difference of every row of ``params`` along each edge, shape (rows, n_edges)."""
+        """Difference of every row of ``params`` along each edge, shape (rows, n_edges).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.chain(3).differences(np.array([[1.0, 1.0, 4.0]])).tolist()
+        [[0.0, -3.0]]
+        """
         return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
 
     def tied(self, params: np.ndarray) -> np.ndarray:
@@ -134,6 +162,13 @@ class TaskGraph:
         ndarray of int, shape (rows, n_tasks)
             Position of the first task of the group that a task belongs to. Tasks are in
             one group if a path of edges with exactly equal values leads from one to the other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.chain(3).tied(np.array([[1.0, 1.0, 4.0]])).tolist()
+        [[0, 0, 2]]
         """
         return self.groups(self.differences(params) == 0)
 
@@ -144,6 +179,13 @@ class TaskGraph:
         ----------
         joined : ndarray of bool, shape (rows, n_edges)
             Which edges the subgraph has.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph.chain(3).groups(np.array([[True, False]])).tolist()
+        [[0, 0, 2]]
         """
         group = np.tile(np.arange(self.n_tasks), (len(joined), 1))
         while True:
@@ -154,7 +196,14 @@ class TaskGraph:
                 return group
 
     def components(self) -> np.ndarray:
-        """Label of the connected component of each task, shape (n_tasks,)."""
+        """Label of the connected component of each task, shape (n_tasks,).
+
+        Examples
+        --------
+        >>> from fusedlr import TaskGraph
+        >>> TaskGraph([(0, 1), (2, 3)], 4).components().tolist()
+        [0, 0, 1, 1]
+        """
         everything = self.groups(np.ones((1, len(self.edges)), dtype=bool))[0]
         return np.unique(everything, return_inverse=True)[1]
 

@@ -53,6 +53,17 @@ class BootstrapResults(Resampled):
         Status of the fit of each resample, "optimal" or another.
     seed : int or None
         What ``rng`` was, where it was a number.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> boot = fit.bootstrap(50, rng=1)
+    >>> boot
+    <BootstrapResults: 50 resamples, 0 not optimal, rng 1>
+    >>> boot.fusion_frequency.loc["age"].tolist()
+    [0.98, 0.44, 0.84]
     """
 
     parts = "resamples"
@@ -63,7 +74,17 @@ class BootstrapResults(Resampled):
         return self.model.spec.frame(self.samples.std(axis=0, ddof=1))
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Percentile intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper")."""
+        """Percentile intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper").
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.conf_int().loc["age", "week4"].round(2).to_dict()
+        {'lower': 0.82, 'upper': 1.1}
+        """
         alpha = checks.tolerance("alpha", alpha)
         lower, upper = np.quantile(self.samples, [alpha / 2, 1 - alpha / 2], axis=0)
         return intervals(self.model.spec.frame(lower), self.model.spec.frame(upper))
@@ -86,6 +107,15 @@ class BootstrapResults(Resampled):
         alpha : float
         max_rows : int or None
             Features to show, those selected most often; None shows all.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> print(str(boot.summary()).splitlines()[0].strip())
+        Bootstrap of a penalized fit
         """
         from ..summary import summarize_bootstrap
 

@@ -138,6 +138,15 @@ class MultiSplitResults(Result):
         "features" (has it an effect in any task?) or "changes" (has it different effects?).
     seed : int or None
         What ``rng`` was, where it was a number.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> splits = fit.multisplit(20, rng=1)
+    >>> splits
+    <MultiSplitResults: 20 splits, features, fwer>
     """
 
     results: FusedLogitResults = saved(Nested("results"))
@@ -181,17 +190,48 @@ class MultiSplitResults(Result):
             Level of the error rate, for the number of terms found.
         max_rows : int or None
             Terms to show; those with a p-value of 1 are counted, not shown. None shows all others.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> splits = fit.multisplit(20, rng=1)
+        >>> print(str(splits.summary()).splitlines()[0].strip())
+        Features with an effect in some task, by many splits
         """
         from ..summary import summarize_multisplit
 
         return summarize_multisplit(self, alpha, max_rows)
 
     def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions of the fit on all rows; see ``FusedLogitResults.predict``."""
+        """Predictions of the fit on all rows; see ``FusedLogitResults.predict``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> splits = fit.multisplit(20, rng=1)
+        >>> splits.predict(X.head(1)).round(2)
+           week4  week8  week12  week16
+        0   0.58   0.57    0.74    0.74
+        """
         return self.results.predict(exog, which, offset)
 
     def remove_data(self) -> None:
-        """Drop the data of the fit; see ``FusedLogitResults.remove_data``."""
+        """Drop the data of the fit; see ``FusedLogitResults.remove_data``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> splits = fit.multisplit(20, rng=1)
+        >>> splits.remove_data()
+        >>> splits.model
+        <FusedLogit: 4 tasks, 3 features, data removed>
+        """
         self.results = copy(self.results)
         self.results.remove_data()
 

@@ -18,6 +18,18 @@ class PredictionResults:
     ----------
     linear, se_linear : DataFrame, shape (n, t)
         Linear predictor and its standard error; NaN where a coefficient has none.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> refit = fit.refit(ties=False)
+    >>> found = refit.get_prediction(X.head(2))
+    >>> found.predicted_mean.round(2)
+       week4  week8  week12  week16
+    0    0.6   0.56    0.78    0.76
+    1    0.2   0.17    0.47    0.39
     """
 
     def __init__(self, linear: pd.DataFrame, se_linear: pd.DataFrame) -> None:
@@ -41,11 +53,36 @@ class PredictionResults:
         -------
         DataFrame, shape (n, 2 t)
             Columns (task, "lower") and (task, "upper").
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> found = refit.get_prediction(X.head(2))
+        >>> found.conf_int()["week16"].round(2)
+           lower  upper
+        0   0.69   0.82
+        1   0.29   0.49
         """
         return intervals(*self._ends(alpha))
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Columns of statsmodels for each task: mean, mean_se, mean_ci_lower and mean_ci_upper, DataFrame (n, 4 t)."""
+        """Columns of statsmodels for each task: mean, mean_se, mean_ci_lower and mean_ci_upper, DataFrame (n, 4 t).
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> found = refit.get_prediction(X.head(2))
+        >>> found.summary_frame()["week16"].round(2)
+           mean  mean_se  mean_ci_lower  mean_ci_upper
+        0  0.76     0.03           0.69           0.82
+        1  0.39     0.05           0.29           0.49
+        """
         lower, upper = self._ends(alpha)
         return side_by_side({"mean": self.predicted_mean, "mean_se": self.se_mean, "mean_ci_lower": lower,
                              "mean_ci_upper": upper})

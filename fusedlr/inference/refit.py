@@ -111,6 +111,25 @@ class RefitResults(Fit):
         Whether values that are tied in the penalized fit are tied here.
     unseen : bool
         Whether the rows are those of another model than the one used for selection.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> refit = fit.refit()
+    >>> refit
+    <RefitResults: 7 values, llf -906.345, cluster, conditional on selection>
+    >>> refit.table().round(2)[["coef", "std err"]]
+                            coef  std err
+    feature tasks
+    const   week4          -0.00     0.11
+            week8          -0.05     0.11
+            week12          0.01     0.12
+            week16         -0.02     0.12
+    age     week4, week8    1.10     0.11
+            week12, week16  0.96     0.10
+    dose    week12, week16  1.08     0.11
     """
 
     selected: FusedLogitResults = saved(Nested("results"))
@@ -153,12 +172,36 @@ class RefitResults(Fit):
         return self.model.spec.frame(two_sided(self.zvalues.to_numpy()))
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Wald intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper")."""
+        """Wald intervals, DataFrame (1 + d, 2 t) with columns (task, "lower") and (task, "upper").
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> refit.conf_int().loc["age"].unstack().round(2)
+                lower  upper
+        week4    0.81   1.34
+        week8    0.85   1.41
+        week12   0.60   1.18
+        week16   0.76   1.32
+        """
         half = normal_quantile(alpha) * self.bse
         return intervals(self.params - half, self.params + half)
 
     def cov_params(self) -> pd.DataFrame:
-        """Covariance of the estimated values, in the order of ``table``, DataFrame (p, p)."""
+        """Covariance of the estimated values, in the order of ``table``, DataFrame (p, p).
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> refit.cov_params().shape
+        (7, 7)
+        """
         return pd.DataFrame(self.fit.cov, self._names, self._names)
 
     def table(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -169,6 +212,18 @@ class RefitResults(Fit):
         DataFrame
             Indexed by feature and by the tasks that share the value; columns ``coef``,
             ``std err``, ``z``, ``P>|z|`` and the ends of the interval.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> refit.table().loc["age", ["coef", "[0.025", "0.975]"]].round(2)
+                        coef  [0.025  0.975]
+        tasks
+        week4, week8    1.10    0.89    1.32
+        week12, week16  0.96    0.77    1.15
         """
         return wald_table(self.fit.values, self.fit.cov, alpha, self._names)
 
@@ -188,6 +243,15 @@ class RefitResults(Fit):
         -------
         statsmodels ContrastResults
             With normal statistics, conditional on selection.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> refit.t_test("age").pvalue.round(3)
+        array([0., 0.])
         """
         return z_tests(*self._hypotheses(hypotheses, value))
 
@@ -195,11 +259,30 @@ class RefitResults(Fit):
         """A chi-squared test of several linear hypotheses at once; arguments are those of ``t_test``.
 
         ``wald_test("age")`` asks whether age has any effect in any task.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> float(refit.wald_test("dose").pvalue) < 0.001
+        True
         """
         return chi2_test(*self._hypotheses(hypotheses, value))
 
     def differences(self, feature: Any = None, alpha: float = 0.05) -> pd.DataFrame:
-        """Differences between neighbouring tasks, on the refit without ties; see ``inference.changes``."""
+        """Differences between neighbouring tasks, on the refit without ties; see ``inference.changes``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> refit.differences("age")["coef"].round(2).tolist()
+        [0.06, -0.24, 0.15]
+        """
         return differences(self._untied, feature, alpha)
 
     @overload
@@ -209,7 +292,17 @@ class RefitResults(Fit):
     def change_test(self, term: Any) -> ChangeTest: ...
 
     def change_test(self, term: Any = None) -> pd.DataFrame | ChangeTest:
-        """Is the effect of a feature or term the same in all tasks? See ``FusedLogitResults.change_test``."""
+        """Is the effect of a feature or term the same in all tasks? See ``FusedLogitResults.change_test``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> refit.change_test()["pvalue"].round(3).to_dict()
+        {'age': 0.697, 'dose': 0.0, 'noise': nan}
+        """
         return change_test(self._untied, term)
 
     @cached_property
@@ -246,6 +339,16 @@ class RefitResults(Fit):
         Returns
         -------
         PredictionResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> refit.get_prediction(X.head(1)).summary_frame()["week4"].round(2)
+           mean  mean_se  mean_ci_lower  mean_ci_upper
+        0   0.6     0.04           0.53           0.66
         """
         linear = self._linear(exog, offset)
         design = self.model.problem.design if exog is None else self.model.spec.new_rows(exog, offset)[0]
@@ -268,6 +371,20 @@ class RefitResults(Fit):
         Returns
         -------
         MarginalEffects
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit(ties=False)
+        >>> refit.get_margeff().summary_frame().loc["dose"].round(2)
+                dy/dx  std err      z  P>|z|  [0.025  0.975]
+        of
+        week4    0.00     0.02   0.20   0.84   -0.04    0.05
+        week8   -0.02     0.02  -0.87   0.38   -0.06    0.02
+        week12   0.21     0.02  10.81   0.00    0.17    0.25
+        week16   0.19     0.02   8.73   0.00    0.14    0.23
         """
         return margins(self, which)
 
@@ -281,7 +398,17 @@ class RefitResults(Fit):
     # ---- reading it -------------------------------------------------------------------------------------------------
 
     def summary(self, alpha: float = 0.05, title: str | None = None, max_rows: int | None = 40) -> Summary:
-        """A statsmodels Summary of the Wald table, its first ``max_rows`` values; conditional on selection."""
+        """A statsmodels Summary of the Wald table, its first ``max_rows`` values; conditional on selection.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> print(str(refit.summary()).splitlines()[0].strip())
+        Unpenalized refit, conditional on selection
+        """
         from ..summary import summarize_refit
 
         return summarize_refit(self, alpha, title, max_rows)
@@ -292,7 +419,16 @@ class RefitResults(Fit):
         return summarize_refit(self, max_rows=VALUES_ON_A_SCREEN).as_text()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw coefficients with their intervals; see ``plots.intervals``."""
+        """Draw coefficients with their intervals; see ``plots.intervals``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> ax = refit.plot()
+        """
         from ..plots import intervals as draw
 
         return draw(self, ax=ax)
@@ -314,7 +450,18 @@ class RefitResults(Fit):
         return np.where(self.pattern >= 0, np.append(values, np.nan)[self.pattern], np.nan)
 
     def remove_data(self) -> None:
-        """Drop the data, here and in ``selected``; see ``FusedLogitResults.remove_data``."""
+        """Drop the data, here and in ``selected``; see ``FusedLogitResults.remove_data``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> refit = fit.refit()
+        >>> refit.remove_data()
+        >>> refit.model
+        <FusedLogit: 4 tasks, 3 features, data removed>
+        """
         self.facts  # noqa: B018  computed now, and kept
         self.__dict__.pop("_untied", None)
         self.selected = copy(self.selected)

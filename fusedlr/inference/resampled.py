@@ -84,17 +84,48 @@ class Resampled(Result):
         return pd.DataFrame(share, self.model.exog_names[1:], self.model.endog_names)
 
     def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``."""
+        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.predict(X.head(1)).round(2)
+           week4  week8  week12  week16
+        0   0.58   0.57    0.74    0.74
+        """
         return self.results.predict(exog, which, offset)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``."""
+        """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> ax = boot.plot()
+        """
         from ..plots import selection_frequencies
 
         return selection_frequencies(self, ax=ax)  # type: ignore[arg-type]  # one of the two below
 
     def remove_data(self) -> None:
-        """Drop the data of the fit; see ``FusedLogitResults.remove_data``."""
+        """Drop the data of the fit; see ``FusedLogitResults.remove_data``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.remove_data()
+        >>> boot.model
+        <FusedLogit: 4 tasks, 3 features, data removed>
+        """
         self.results = copy(self.results)
         self.results.remove_data()
 

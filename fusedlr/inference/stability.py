@@ -157,6 +157,15 @@ class StabilityResults(Resampled):
     as Meinshausen and Buhlmann (2010) do, one must assume that noise candidates have at most the
     average selection probability. That fails for a feature correlated with a true one, a tie next
     to a true change, or where most candidates are selected anyway.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> halves = fit.stability(20, what="changes", rng=1)
+    >>> halves
+    <StabilityResults: 20 halves, 0 not optimal, rng 1>
     """
 
     what: str = saved(Plain(word(*get_args(What))), default="features")
@@ -191,12 +200,31 @@ class StabilityResults(Resampled):
             What the halves were made for where left out.
         errors : float, optional
             Largest expected number of false selections, positive; by default that of the search, or 1.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> halves = fit.stability(20, what="changes", rng=1)
+        >>> round(halves.threshold(), 2)
+        0.65
         """
         return share_needed(*self.average(what), self._errors(errors), len(self.samples),
                             self.bound)  # type: ignore[arg-type]
 
     def average(self, what: What | None = None) -> tuple[float, int]:
-        """Average number selected in a half and number of candidates: q and p of the notes."""
+        """Average number selected in a half and number of candidates: q and p of the notes.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> halves = fit.stability(20, what="changes", rng=1)
+        >>> halves.average()
+        (1.7, 9)
+        """
         what = self._what(what)
         found = self._found(what)[:, self._candidates(what)]
         return float(found.sum(axis=(1, 2)).mean()), found[0].size
@@ -213,6 +241,16 @@ class StabilityResults(Resampled):
         DataFrame
             ``feature`` (of a formula: the term), and for effects ``task``, for changes ``task`` and ``neighbour``;
             ``frequency``; for effects ``coef``, that of the fit on all rows.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> halves = fit.stability(20, what="changes", rng=1)
+        >>> halves.stable()
+          feature   task neighbour  frequency
+        0    dose  week8    week12        1.0
         """
         what, errors = self._what(what), self._errors(errors)
         share = self.threshold(what, errors)
@@ -237,6 +275,15 @@ class StabilityResults(Resampled):
             As for ``threshold``.
         max_rows : int or None
             Features, effects or changes to show, those found most often; None shows all.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> halves = fit.stability(20, what="changes", rng=1)
+        >>> print(str(halves.summary()).splitlines()[0].strip())
+        Changes in halves of the rows
         """
         from ..summary import summarize_stability
 

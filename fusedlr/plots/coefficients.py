@@ -41,6 +41,15 @@ def coef_map(results: FusedLogitResults, features: int = 30, per: Per = "sd", ax
     -----
     A tied group whose tasks are not side by side is drawn in parts of the same colour.
     Tasks that are intervals of time (``FusedLogit.from_survival``) are as wide as they are long.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> ax = plots.coef_map(fit)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['age', 'dose', 'noise']
     """
     checks.result("results", results, ("model", "solution", "coefs"), "a fit such as FusedLogit(...).fit gives")
     ax = given(ax)

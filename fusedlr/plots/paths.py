@@ -38,6 +38,13 @@ def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+    >>> ax = plots.feature_path(cv, "dose")
     """
     ax, (grid, chosen) = given(ax), _grid_and_choice(grid)
     over = "fusion" if grid.table["fusion"].nunique() > 1 else "l1"
@@ -80,6 +87,13 @@ def coef_paths(grid: Grid | CVResults, l2: float | None = None, fusion: float | 
     -----
     A feature has one line for each task, all of one colour; the marker at the right end is
     that of the task.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+    >>> ax = plots.coef_paths(cv)
     """
     ax, (grid, chosen) = given(ax), _grid_and_choice(grid)
     rows, held = _slice(grid.table, "l1", {"l2": l2, "fusion": fusion}, chosen)

@@ -41,6 +41,14 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
     -----
     Coefficients that are zero with certainty, because they were set to zero, are left out. Tasks
     that share one estimated value share one interval: a line joins their marks.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> refit = fit.refit()
+    >>> ax = plots.intervals(refit)
     """
     checks.result("result", result, ("model", "params", "conf_int"), "what refit() or bootstrap() gave")
     ax, model = given(ax), result.model

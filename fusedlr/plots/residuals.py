@@ -29,6 +29,13 @@ def residual_history(results: FusedLogitResults, ax: Axes | None = None) -> Axes
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> model = FusedLogit(Y, X, standardize=False, fuse_intercepts=True)
+    >>> ax = plots.residual_history(model.fit(l1=5, l2=0, fusion=10, method="admm"))
     """
     checks.result("results", results, ("model", "solution", "method"), "a fit such as FusedLogit(...).fit gives")
     ax, history = given(ax), results.solution.history

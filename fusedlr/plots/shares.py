@@ -45,6 +45,13 @@ def calibration(results: Fit, endog: Any = None, exog: Any = None, offset: Any =
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+    >>> ax = plots.calibration(cv)
     """
     checks.result("results", results, ("model", "predict"), "a fit such as FusedLogit(...).fit gives")
     bins, ax, model = checks.whole("bins", bins, 1, 10**4), given(ax), results.model
@@ -134,6 +141,14 @@ def selection_frequencies(bootstrap: BootstrapResults | StabilityResults, featur
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+    >>> boot = fit.bootstrap(50, rng=1)
+    >>> ax = plots.selection_frequencies(boot)
     """
     checks.result("bootstrap", bootstrap, ("results", "samples", "parts"),
                   "what the bootstrap or stability method of a fit gave")

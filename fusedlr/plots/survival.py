@@ -33,6 +33,15 @@ def survival_curves(results: Fit, exog: Any, labels: Any = None, ax: Axes | None
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> import numpy as np
+    >>> _, X = datasets.weeks()
+    >>> time = np.random.default_rng(1).exponential(np.exp(-X["age"]))
+    >>> model = FusedLogit.from_survival(np.minimum(time, 2), time < 2, X, breaks=[0.5, 1, 1.5, 2])
+    >>> ax = plots.survival_curves(model.fit(l1=5, l2=0, fusion=20), X.head(3))
     """
     ax, names = given(ax), None if labels is None else checks.listed("labels", labels)
     outcome = checks.result("results", results, ["model", "predict"], "a fit of time to event").model.outcome

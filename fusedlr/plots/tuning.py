@@ -37,6 +37,13 @@ def cv_surface(cv: CVResults, l2: float | None = None, ax: Axes | None = None) -
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+    >>> ax = plots.cv_surface(cv)
     """
     checks.result("cv", cv, ("by", "table", "best"), "what fit_cv gave")
     ax, score = given(ax), "mean" if cv.by == "cv" else cv.by

@@ -96,6 +96,15 @@ class AdaResult:
         ``ada`` from, None where set-up did not), "rng" (R's three kinds), "seeds" (fit and
         predict, one pair for each task) and "one_class" (positions of tasks with one class
         only). Plain values, ready for JSON.
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.r import boost
+    >>> Y, X = datasets.weeks()
+    >>> found = boost(X[:300], Y[:300], X[300:], seed=1, iterations=20)
+    >>> bool(((found.margins > 0) == Y[300:].to_numpy()).mean() > 0.6)
+    True
     """
 
     margins: np.ndarray
@@ -135,6 +144,15 @@ def boost(X: Any, Y: Any, X_new: Any, seed: int | np.random.SeedSequence, iterat
     ------
     RMissingError
         Where R, rpy2 or the package named by ``by`` is not installed.
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.r import boost
+    >>> Y, X = datasets.weeks()
+    >>> found = boost(X[:300], Y[:300], X[300:], seed=1, iterations=20)
+    >>> found.margins.shape
+    (100, 4)
     """
     X, X_new = _matrix("X", X), _matrix("X_new", _columns_of(X, X_new))
     Y = _labels(Y, X.shape[0])

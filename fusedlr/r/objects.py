@@ -86,6 +86,14 @@ def from_r(data_frame: Any) -> pd.DataFrame:
         the index unless they only count. Ready for ``FusedLogit(frame[outcomes],
         frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
         factors are outcomes as they are.
+
+    Examples
+    --------
+    >>> from fusedlr.r import from_r
+    >>> from_r("women").head(2)
+       height  weight
+    0    58.0   115.0
+    1    59.0   117.0
     """
     if not isinstance(data_frame, str) and not hasattr(data_frame, "__sexp__"):
         raise TypeError("data_frame must be a data.frame of rpy2 or the name of one, found "
@@ -120,6 +128,14 @@ def to_r(results: Result | pd.DataFrame) -> Any:
         its ``table`` (one row for each estimated value) and ``coefficients``. Of a
         bootstrap, ``coefficients`` of the fit, their ``errors``, the ``selected`` and
         ``tied`` shares, and the ``samples``, an array (resamples, terms, tasks).
+
+    Examples
+    --------
+    >>> from fusedlr import datasets
+    >>> from fusedlr.r import from_r, to_r
+    >>> _, X = datasets.weeks()
+    >>> from_r(to_r(X)).equals(X)
+    True
     """
     make = next((_MAKERS[kind] for kind in _class_names(results) if kind in _MAKERS), None)
     if make is None:

@@ -85,6 +85,16 @@ class CVResults(FusedLogitResults):
     rule, metric, by : str
     grid_tol : float
         Relative duality gap that every point of the grid was solved to.
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+    >>> cv
+    <CVResults: 270 points by 5 folds, logloss, rule min; chosen l1=1.915, l2=0, fusion=4.108>
+    >>> cv.table.shape, cv.chosen
+    ((270, 11), 140)
     """
 
     path: Path = saved(Nested(Path))
@@ -160,6 +170,16 @@ class CVResults(FusedLogitResults):
         -------
         DataFrame, shape (n, t)
             A Series, shape (n,), where each row has one task.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+        >>> cv.out_of_fold().head(2).round(2)
+           week4  week8  week12  week16
+        0   0.58   0.57    0.75    0.75
+        1   0.23   0.22    0.43    0.43
         """
         if self.model.outcome.long:
             return self._by_label(self.fold_probabilities)
@@ -181,6 +201,19 @@ class CVResults(FusedLogitResults):
         -------
         DataFrame
             See ``scores.score_table``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+        >>> cv.scores()[["logloss", "auc"]].round(2)
+                logloss   auc
+        week4      0.59  0.74
+        week8      0.59  0.76
+        week12     0.55  0.79
+        week16     0.55  0.79
+        all        0.57  0.77
         """
         chance, problem = np.clip(self.fold_probabilities, 1e-15, 1 - 1e-15), self.model.problem
         return score_table(problem.labels, np.log(chance / (1 - chance)), problem.groups, self.model.endog_names)
@@ -191,13 +224,29 @@ class CVResults(FusedLogitResults):
         Parameters
         ----------
         max_rows, title : as for ``FusedLogitResults.summary``
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+        >>> print(str(cv.summary()).splitlines()[0].strip())
+        Fused logistic regression
         """
         from ..summary import summarize_cv
 
         return summarize_cv(self, max_rows, title)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the scores over l1 and fusion; see ``plots.cv_surface``, and ``plots.coef_map`` for the fit."""
+        """Draw the scores over l1 and fusion; see ``plots.cv_surface``, and ``plots.coef_map`` for the fit.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> cv = FusedLogit(Y, X).fit_cv(rng=1)
+        >>> ax = cv.plot()
+        """
         from ..plots import cv_surface
 
         return cv_surface(self, ax=ax)

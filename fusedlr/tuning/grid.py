@@ -53,6 +53,14 @@ class Grid(Result):
     path : solver.Path
         What the solver handed back.
     tol : float
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets
+    >>> Y, X = datasets.weeks()
+    >>> grid = FusedLogit(Y, X).fit_grid(l1=[2, 8], l2=[0], fusion=[1, 10])
+    >>> grid
+    <Grid: 4 points, 4 optimal>
     """
 
     model: Model = saved(Nested("model"))
@@ -84,7 +92,19 @@ class Grid(Result):
         return len(self.table)
 
     def results(self, i: int) -> FusedLogitResults:
-        """The fit at point ``i``, warm-started from the grid and solved exactly, as by ``model.fit``."""
+        """The fit at point ``i``, warm-started from the grid and solved exactly, as by ``model.fit``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> grid = FusedLogit(Y, X).fit_grid(l1=[2, 8], l2=[0], fusion=[1, 10])
+        >>> grid.results(1).coefs.round(2)
+               week4  week8  week12  week16
+        age     0.97   0.97    0.97    0.97
+        dose    0.00   0.00    0.96    0.96
+        noise   0.01   0.01    0.01    0.01
+        """
         i = checks.whole("i", i, -len(self), len(self) - 1, "it is a row of table")
         penalties = dict(zip(PENALTIES, self.path.points[i].tolist()))
         problem = self.model.with_data()
@@ -111,6 +131,14 @@ class Grid(Result):
         Returns
         -------
         FusedLogitResults
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> grid = FusedLogit(Y[:300], X[:300]).fit_grid(l1=[1, 5, 25], l2=[0], fusion=[0.2, 1, 5])
+        >>> grid.select(Y[300:], X[300:])
+        <FusedLogitResults: l1=5, l2=0, fusion=1; 11 distinct values, optimal>
         """
         metrics = self.model.metrics
         wanted = metrics[checks.word("metric", metric, metrics)]
@@ -124,13 +152,30 @@ class Grid(Result):
         return self.results(best)
 
     def summary(self) -> Summary:
-        """A statsmodels ``Summary``: what was fitted, and some of the points."""
+        """A statsmodels ``Summary``: what was fitted, and some of the points.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> grid = FusedLogit(Y, X).fit_grid(l1=[2, 8], l2=[0], fusion=[1, 10])
+        >>> print(str(grid.summary()).splitlines()[0].strip())
+        Fits on a grid of penalties
+        """
         from ..summary import summarize_grid
 
         return summarize_grid(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the coefficients of all features as l1 falls; see ``plots.coef_paths``."""
+        """Draw the coefficients of all features as l1 falls; see ``plots.coef_paths``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> grid = FusedLogit(Y, X).fit_grid(l1=[2, 8], l2=[0], fusion=[1, 10])
+        >>> ax = grid.plot()
+        """
         from ..plots import coef_paths
 
         return coef_paths(self, ax=ax)
