@@ -129,7 +129,10 @@ def load(path: str | PathLike, formula: bool = False) -> Any:
         raise ValueError(f"path must lead to a file written by the save method of a result, found {str(path)!r}, which "
                          "holds a part of one")
     if trusted and result.model.spec.formula is not None:
-        result.model.spec.formula.trusted = True
+        try:
+            result.model.spec.formula.trust(result.model.spec.features)
+        except Exception as error:  # a formula is code, which may raise anything
+            raise ValueError(f"path leads to {str(path)!r}, in which {error}") from error
     return result
 
 

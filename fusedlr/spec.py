@@ -105,9 +105,11 @@ class Spec:
         return pd.DataFrame(values, index, self.tasks)
 
     def check_loaded(self) -> None:
-        """Refuse a feature of a file that goes by the name of the intercept."""
+        """Refuse a feature of a file that goes by the name of the intercept, or belongs to no term of the formula."""
         if INTERCEPT in self.features:
             raise ValueError(f"spec.features must not hold {INTERCEPT!r}, the name of the intercept")
+        if sorted(row for rows in self.rows_of_terms.values() for row in rows) != list(range(1, len(self.terms))):
+            raise ValueError("spec.formula.terms must hold every one of spec.features once")
 
     def take(self, rows: np.ndarray) -> Spec:
         """The same of some of the rows."""

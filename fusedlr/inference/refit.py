@@ -63,13 +63,17 @@ def refit(results: FusedLogitResults, cov_type: CovType | None = None, ties: boo
     alone = len(model.endog_names) == 1 and model.problem.groups.are_rows
     usual = "nonrobust" if alone else "cluster"
     errors = usual if cov_type is None else checks.word("cov_type", cov_type, get_args(CovType))
-    untied = released(selected.pattern, model.spec.rows_of_terms.values())
-    fit = fit_pattern(model.with_data(), selected.pattern if ties else untied)
+    fit = fit_pattern(model.with_data(), _pattern(selected, ties))
     if errors == "cluster":
         fit = replace(fit, cov=clustered_cov(model.problem, fit))
     refitted = RefitResults(selected, fit, errors, ties, isinstance(rows, Model))
     _warn(refitted)
     return refitted
+
+
+def _pattern(selected: FusedLogitResults, ties: bool) -> np.ndarray:
+    """Support and ties that are kept of a penalized fit."""
+    return selected.pattern if ties else released(selected.pattern, selected.model.spec.rows_of_terms.values())
 
 
 def _on_rows(results: FusedLogitResults, rows: Any) -> FusedLogitResults:
@@ -151,6 +155,11 @@ class RefitResults(Fit):
     def pattern(self) -> np.ndarray:
         """Support and ties of the penalized fit, or its selected features without ties."""
         return self.fit.pattern
+
+    def check_loaded(self) -> None:
+        """Refuse support and ties of a file that the penalized fit does not have."""
+        if not np.array_equal(self.fit.pattern, _pattern(self.selected, self.ties)):
+            raise ValueError("fit.pattern must be that of the penalized fit")
 
     # ---- estimated values -------------------------------------------------------------------------------------------
 

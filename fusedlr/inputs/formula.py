@@ -33,6 +33,10 @@ def calling_environment(depth: int) -> Any:
         return _plain_environment()
 
 
+def _has_two_sides(text: Any) -> bool:
+    return isinstance(text, str) and text.count("~") == 1
+
+
 class Formula:
     """A formula and what it takes to evaluate its right side on new data.
 
@@ -63,7 +67,7 @@ class Formula:
     trusted = True
 
     def __init__(self, text: str, data: pd.DataFrame, environment: Any = None, drop: bool = False) -> None:
-        if not isinstance(text, str) or text.count("~") != 1:
+        if not _has_two_sides(text):
             raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
         data = plain("data", data)
         if not isinstance(data, pd.DataFrame):
@@ -98,6 +102,13 @@ class Formula:
                                                   return_type="dataframe")
         return design
 
+    def trust(self, features: tuple) -> None:
+        """Evaluate what came from a file; refuse it where its design lacks one of the features."""
+        absent = [name for name in features if name not in self._design_info().column_names]
+        if absent:
+            raise ValueError(f"formula must have the features of the model on its right side; missing are {absent[:4]}")
+        self.trusted = True
+
     def _design_info(self):
         if self._info is None:
             right = self.text.split("~")[1]
@@ -121,6 +132,8 @@ class Formula:
     @classmethod
     def unpacked(cls, page: Any) -> Formula:
         """A formula from its text and sample, evaluated when first used, once it is trusted."""
+        if not _has_two_sides(page["text"]):
+            raise ValueError(f"formula.text must have one ~, found {checks.shown(page['text'])}")
         sample = pd.DataFrame({column["name"]: _column(column) for column in page["sample"]})
         formula = cls.__new__(cls)
         formula.__dict__.update(text=page["text"], sample=sample, terms=dict(page["terms"]), endog=None, exog=None,

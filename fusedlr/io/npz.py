@@ -49,18 +49,25 @@ def save(path: str | os.PathLike, result: Any) -> None:
     target = Path(os.path.realpath(checks.path("path", path)))
     beside = target.with_name(f".fusedlr-{secrets.token_hex(8)}")
     parts: dict[str, Any] = {"page": np.frombuffer(text, dtype=np.uint8), **arrays}
-    with _opened(beside, _permissions(target)) as file:
-        try:
-            np.savez_compressed(file, **parts)
-            os.replace(beside, target)
-        except BaseException:
-            os.unlink(beside)
-            raise
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in a folder that is there, found {str(path)!r}; make "
+                                f"{str(target.parent)!r} first")
+    try:
+        with _opened(beside, _permissions(target)) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
+            for name, array in parts.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+        os.replace(beside, target)
+    except BaseException as error:
+        beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno:  # under the user's name for the file
+            raise type(error)(error.errno, error.strerror, str(target)) from None
+        raise
 
 
 def load(path: str | os.PathLike) -> Any:
     """The result saved to a file, of the same class; a ValueError says what is wrong with which field."""
-    with open(checks.path("path", path), "rb") as file:
+    with _regular(checks.path("path", path)) as file:
         try:
             return _checked(file)
         except _Refused as error:
@@ -68,6 +75,15 @@ def load(path: str | os.PathLike) -> Any:
         except Exception as error:  # whatever numpy, zipfile and json say of a file that is not ours or is damaged
             raise ValueError("path must lead to a file written by the save method of a result, found "
                              f"{str(path)!r}, which is something else or cut short") from error
+
+
+def _regular(path: str) -> IO[bytes]:
+    """A file, open for reading; a folder, device or pipe is refused before anything is read, or waited for."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"path must lead to a file, found {path!r}, which is a folder, a device or a pipe")
+    return os.fdopen(handle, "rb")
 
 
 class _Refused(ValueError):

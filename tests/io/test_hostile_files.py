@@ -9,6 +9,8 @@ import re
 import resource
 import stat
 import struct
+import subprocess
+import sys
 import threading
 import tracemalloc
 import zipfile
@@ -23,6 +25,9 @@ from fusedlr import FusedLogit, FusedLogitResults, Grid, load
 RNG = np.random.default_rng(19)
 X = RNG.normal(size=(30, 3))
 Y = pd.DataFrame(X[:, [0]] + RNG.logistic(size=(30, 3)) > 0, columns=["low", "mid", "high"])
+THIRD = np.arange(30) % 3
+DATA = pd.DataFrame(X, columns=["a", "b", "c"]).assign(site=THIRD, kind=["x", "y", "x"] * 10, **Y)
+DATA.loc[:9, "kind"] = "y"
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +147,8 @@ PATTERNS = {
     "floats": lambda a: a.astype(float),
     "other tasks": lambda a: a[:, :2],
     "other features": lambda a: a[1:],
+    "ties of others": lambda a: a[:, ::-1],
+    "ties across features": lambda a: np.where(a == 5, 4, np.where(a == 4, 5, a)).T.reshape(a.shape),
 }
 
 
@@ -278,6 +285,12 @@ def places(page):
 
 LISTS = {"l1": [1.0, 2.0], "l2": [0.1], "fusion": [1.0]}
 BY_NAME = {"l1": {"x1": 1.0, "x2": 2.0, "x3": 0.0}, "fusion": [0.0, 1.0, 1.0, 1.0]}
+
+
+def formula(text):
+    return FusedLogit.from_formula(text, DATA).fit(0.5, 0.1, 1.0)
+
+
 KINDS = {
     "results": lambda res: res,
     "refit": lambda res: res.refit(),
@@ -289,6 +302,11 @@ KINDS = {
     "grid": lambda res: res.model.fit_grid(**LISTS, progress=False),
     "ordered": lambda res: FusedLogit.from_ordered(np.arange(30) % 3, X, kind="cumulative").fit(1.0, 0.1, 1.0),
     "survival": lambda res: FusedLogit.from_survival(1.0 + np.arange(30) % 3, np.ones(30), X, [1.0, 2.0]).fit(1, 0, 1),
+    "formula": lambda res: formula("low + mid ~ a + center(b) + C(site) + kind"),
+    "untied factor": lambda res: formula("low + mid ~ a + C(site)").refit(ties=False),
+    "long": lambda res: FusedLogit.from_long(Y["low"], X, THIRD, groups=np.arange(30) // 2).fit(1.0, 0.1, 1.0),
+    "causes": lambda res: FusedLogit.from_survival(1.0 + np.arange(30) // 3 % 3, THIRD, X, [2.0, 3.0], causes=[1, 2],
+                                                   entry=THIRD / 3, groups=np.arange(30)).fit(1.0, 0.1, 1.0),
     "ring of numbers": lambda res: FusedLogit(Y.set_axis([1, 2, 3], axis=1), X, tasks="ring").fit(**BY_NAME),
 }
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -299,9 +317,12 @@ def use(result):
     assert str(result) and repr(result) and result.summary().as_text()
     if isinstance(result, Grid):
         return result.results(0)
-    new = np.zeros((2, len(result.model.spec.features)))
-    for which in ("prob", "linear", "label", *result.model.outcome.predictions):
-        result.predict(new, which, offset=0.0)
+    model, new = result.model, np.zeros((2, len(result.model.spec.features)))
+    rest = {"task": model.endog_names[0]} if model.outcome.long else {}
+    for which in ("prob", "linear", "label", *model.outcome.predictions):
+        cause = model.outcome.causes[:1] if which == "incidence" else ()
+        if which != "incidence" or cause:
+            result.predict(new, which, offset=0.0, **rest, **({"cause": cause[0]} if cause else {}))
     if isinstance(result, FusedLogitResults):
         assert len(result.fused_groups) == result.df
         result.refit(), result.certify(), result.fittedvalues, result.resid_deviance
@@ -316,7 +337,17 @@ def refused(path):
         assert re.search("odd.npz', (in which .|which is something else)", str(refusal))
         return True
     use(found)
+    if found.model.spec.formula is not None:
+        use_formula(path)
     return False
+
+
+def use_formula(path):
+    """Whether the formula of a file is evaluated, or refused; other values in its sample may not suit the data."""
+    try:
+        load(path, formula=True).predict(DATA)
+    except ValueError as refusal:
+        assert re.search("odd.npz', in which .|exog (does not suit the formula|must lie)", str(refusal))
 
 
 @pytest.mark.slow
@@ -584,6 +615,61 @@ def test_a_link_stays_a_link(saved, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "fit")
     load(saved).save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink() and load(tmp_path / "fit").nobs == 30
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "/dev/zero", "/dev/stdin"])
+def test_only_files_are_read(tmp_path, what):
+    """A pipe without a writer would never open, a device never end."""
+    path = tmp_path / "odd" if what in ("folder", "pipe") else what
+    if what == "folder":
+        path.mkdir()
+    elif what == "pipe":
+        os.mkfifo(path)
+    elif not os.path.exists(path) or stat.S_ISREG(os.stat(path).st_mode):
+        pytest.skip(f"{path} is a file here, or nothing")
+    with pytest.raises(ValueError, match="path must lead to a file, found .*, which is a folder, a device or a pipe"):
+        load(path)
+
+
+def test_a_formula_that_is_none_is_refused(tmp_path):
+    KINDS["formula"](None).save(tmp_path / "whole.npz")
+    page, arrays = parts(tmp_path / "whole.npz")
+    inside = page["model"]["spec"]["formula"]
+    for field, value in (("text", "low + mid"), ("text", ""), ("terms", []), ("terms", inside["terms"][:-1])):
+        odd = json.loads(json.dumps(page))
+        odd["model"]["spec"]["formula"][field] = value
+        with pytest.raises(ValueError, match=f"odd.npz.*formula.{field} must"):
+            load(put(tmp_path / "odd.npz", odd, arrays))
+    inside["text"] = "low + mid ~ a"
+    with pytest.raises(ValueError, match="odd.npz.*formula must have the features of the model on its right side"):
+        load(put(tmp_path / "odd.npz", page, arrays), formula=True)
+
+
+FULL = """
+import resource, sys
+from fusedlr import load
+res = load(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    res.save(sys.argv[2])
+except OSError as error:
+    sys.stdout.write(f"{error.strerror}: {error.filename}")
+"""
+
+
+@pytest.mark.parametrize("missing", [1, 2_000, 10**9])
+def test_a_full_disk_is_told_under_the_name_of_the_file_which_stays_as_it_was(saved, tmp_path, missing):
+    size = max(saved.stat().st_size - missing, 10)
+    (tmp_path / "fit").write_text("before")
+    command = [sys.executable, "-c", FULL, saved, tmp_path / "fit", str(size)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"File too large: {tmp_path / 'fit'}", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["fit"] and (tmp_path / "fit").read_text() == "before"
+
+
+def test_a_missing_folder_is_named(saved, tmp_path):
+    with pytest.raises(FileNotFoundError, match="path must lie in a folder that is there, found .*no/fit'; make .*no'"):
+        load(saved).save(tmp_path / "no/fit")
 
 
 def test_a_folder_is_not_overwritten(saved, tmp_path):

@@ -87,11 +87,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path.write_text("old")
     res = FusedLogit(Y, X).fit(1, 0.1, 1)
 
-    def full_disk(file, **arrays):
+    def full_disk(file, array, allow_pickle):
         file.write(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(npz.np, "savez_compressed", full_disk)
+    monkeypatch.setattr(npz.np.lib.format, "write_array", full_disk)
     with pytest.raises(OSError, match="disk full"):
         res.save(path)
     assert os.listdir(tmp_path) == ["fit"] and path.read_text() == "old"

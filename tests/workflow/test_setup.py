@@ -246,7 +246,8 @@ def install(folder, cran, known="none"):
     """Run the part of set-up that installs R's packages, with none of them in reach but R's own."""
     script = functions("say", "stop", "have", "wants_r", "has_r", "logged", "failed", "install_from_cran",
                        "record_sources", "without_all", "r_packages")
-    stand_ins = f"RLIB=rlib; LOG=log; VENV=venv; ADA=99.1 ADA_SHA256={known}; export R_LIBS= FUSEDLR_CRAN='{cran}'; has_rpy2() {{ true; }}"
+    stand_ins = (f"RLIB=rlib; LOG=log; VENV=venv; ADA=99.1 ADA_SHA256={known}; export R_LIBS= FUSEDLR_CRAN='{cran}'; "
+                 "has_rpy2() { true; }")
     (folder / "venv/bin").mkdir(parents=True)
     (folder / "venv/bin/python").symlink_to(sys.executable)
     return bash(f"{script}\n{stand_ins}\nr_packages", folder)
