@@ -65,7 +65,12 @@ function(names, columns, rows) {
 
 _BY_NAME = """function(name) {
     parts <- strsplit(name, "::", fixed = TRUE)[[1]]
-    if (length(parts) == 2) getExportedValue(parts[1], parts[2]) else get(name, envir = globalenv())
+    if (length(parts) != 2) return(get(name, envir = globalenv()))
+    box <- new.env()  # data of packages that do not load them lazily, such as AER, are no values of their namespace
+    tryCatch(getExportedValue(parts[1], parts[2]), error = function(problem) {
+        suppressWarnings(utils::data(list = parts[2], package = parts[1], envir = box))
+        if (exists(parts[2], box, inherits = FALSE)) get(parts[2], box) else stop(problem)
+    })
 }"""
 
 

@@ -72,6 +72,9 @@ def test_a_name_that_r_can_see_is_enough():
     assert frame.shape == (153, 6) and frame["Ozone"].isna().sum() == 37
     with pytest.raises(RError, match="object 'nonesuch' not found"):
         from_r("nonesuch")
+    with pytest.raises(RError, match="'nonesuch' is not an exported object"):
+        from_r("survival::nonesuch")
+
 
 
 def test_what_is_no_data_frame_is_refused_in_words():
