@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks
+from .adaptive import adapted
 from .io import Nested, saved
 from .metrics import METRICS, Metric
 from .objective import gradient, information
@@ -47,7 +48,7 @@ class Model:
         """
         rows = checks.rows("rows", rows, self.problem.n_rows, self.index)
         model = copy.copy(self)
-        model.spec, model.problem = self.spec.take(rows), self.problem.take(rows)
+        model.spec, model.problem = self.spec.take(rows), adapted(self.problem.take(rows))
         return model
 
     def without_data(self) -> Self:
@@ -146,6 +147,11 @@ class Model:
     def fuse_intercepts(self) -> bool:
         """Whether fusion acts on the intercepts too."""
         return self.problem.fuse_intercepts
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether a first fit decides how much l1 and fusion act on each feature."""
+        return self.problem.is_adaptive
 
     @property
     def n_dropped(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks, frames
+from .adaptive import adapted
 from .admm import solve_admm
 from .base import Model
 from .inputs import (MISSING, Features, Formula, calling_environment, column, read_exog, read_factors, read_groups,
@@ -60,6 +61,12 @@ class FusedLogit(Model):
     fusion_factors : array_like, shape (d,), or Series by feature name, optional
         Multiplies ``fusion`` of a feature: 0 leaves its effect free in each task, a large number
         makes it constant, as in partial proportional odds. Series as for ``penalty_factors``.
+    adaptive : bool
+        Let a first fit, a ridge regression of each task alone, decide how much ``l1`` and
+        ``fusion`` act on each feature: less where its coefficients, or their differences between
+        tasks, are large there (adaptive lasso, Zou 2006). Folds, resamples and halves make their
+        own first fit. Helps with some strong and many absent effects or changes; where all effects
+        are small and differ it can be slightly worse.
     standardize : bool
         Penalize each feature divided by its standard deviation (divisor: the sum of the weights
         of the labelled rows, or of the groups), so that a penalty does not depend on units.
@@ -124,14 +131,15 @@ class FusedLogit(Model):
 
     def __init__(self, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None, offset: Any = None,
                  penalty_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
-                 groups: Any = None, missing: Missing = "none", yes: Any = None, fusion_factors: Any = None) -> None:
+                 groups: Any = None, missing: Missing = "none", yes: Any = None, fusion_factors: Any = None,
+                 adaptive: bool = False) -> None:
         self._build(Binary.read(endog, yes), endog, exog, tasks, weights, offset, penalty_factors, standardize,
-                    fuse_intercepts, groups, missing, fusion_factors)
+                    fuse_intercepts, groups, missing, fusion_factors, adaptive)
 
     def _build(self, outcome: Outcome, endog: Any, exog: Any, tasks: Any = "chain", weights: Any = None,
                offset: Any = None, penalty_factors: Any = None, standardize: bool = True,
                fuse_intercepts: bool = False, groups: Any = None, missing: Missing = "none", fusion_factors: Any = None,
-               formula: Formula | None = None) -> None:
+               adaptive: bool = False, formula: Formula | None = None) -> None:
         """Check and lay out what a user handed in."""
         found, features = outcome.labels(endog), read_exog(exog, checks.word("missing", missing, MISSING) == "drop")
         _refuse_other_rows(found, features.n_rows, features.index, outcome.argument)
@@ -152,9 +160,9 @@ class FusedLogit(Model):
         scale = _scales(features.X, units.shares(labels)) if standardize else np.ones(features.X.shape[1])
         self.spec = Spec(outcome, tuple(features.names), formula, features.constant, standardize, shift is not None,
                          n - len(features.X), factors, fused, index)
-        self.problem = Problem(
-            Design(features.X, shift), labels, _task_graph(tasks, outcome), units, scale,
-            Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts), fused))
+        base = Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts), fused)
+        self.problem = adapted(Problem(Design(features.X, shift), labels, _task_graph(tasks, outcome), units, scale,
+                                       base, base if checks.flag("adaptive", adaptive) else None))
         warn_collinear(features.X, features.names)
 
     # ---- other ways to build it --------------------------------------------------------------------------------------

@@ -388,6 +388,8 @@ class Problem:
     factors : Penalty
         Multiply the penalties of each row of the coefficients. Only these decide whether
         intercepts are fused and which features are unpenalized or standardized.
+    base_factors : Penalty or None
+        The factors without adaptive ones; None where factors are not adaptive.
     """
 
     design: Design = saved(Nested(Design))
@@ -396,6 +398,7 @@ class Problem:
     groups: Groups = saved(Nested(Groups))
     scale: np.ndarray = saved(Array(("d",), least=5e-324))
     factors: Penalty = saved(Nested(Penalty))
+    base_factors: Penalty | None = saved(Nested(Penalty, optional=True), default=None)
 
     @classmethod
     def wide(cls, X: Any, Y: Any, tasks: TaskGraph | None = None, weights: Any = None, offset: Any = None,
@@ -426,6 +429,11 @@ class Problem:
     def fuse_intercepts(self) -> bool:
         """Whether fusion acts on the intercepts too."""
         return bool(self.factors.fusion[0] > 0)
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether factors depend on a first fit."""
+        return self.base_factors is not None
 
     @property
     def one_label_each(self) -> bool:

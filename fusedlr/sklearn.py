@@ -62,7 +62,7 @@ class _Fused(ClassifierMixin, BaseEstimator):
             check_consistent_length(np.empty(n), given)
         return {"weights": weights, "groups": groups, "tasks": self.tasks, "standardize": self.standardize,
                 "penalty_factors": self.penalty_factors, "fusion_factors": self.fusion_factors,
-                "fuse_intercepts": self.fuse_intercepts}
+                "fuse_intercepts": self.fuse_intercepts, "adaptive": self.adaptive}
 
     def _training_rows(self, X, y="no_validation"):
         """Features, and labels where there is one a row."""
@@ -104,7 +104,7 @@ class FusedLogitClassifier(_Fused):
     order : sequence, optional
         Of long data whose tasks are words: their names, first to last.
     penalty_factors, fusion_factors : array_like, shape (d,), or Series by feature name, optional
-    standardize, fuse_intercepts : bool
+    standardize, fuse_intercepts, adaptive : bool
         As for ``FusedLogit``.
     tol : float, optional
         As for ``FusedLogit.fit``.
@@ -145,7 +145,7 @@ class FusedLogitClassifier(_Fused):
 
     def __init__(self, l1: Any = 1.0, l2: Any = 0.0, fusion: Any = 1.0, *, tasks: Any = "chain", order: Any = None,
                  penalty_factors: Any = None, fusion_factors: Any = None, standardize: bool = True,
-                 fuse_intercepts: bool = False, tol: float | None = None) -> None:
+                 fuse_intercepts: bool = False, adaptive: bool = False, tol: float | None = None) -> None:
         self.l1 = l1
         self.l2 = l2
         self.fusion = fusion
@@ -155,6 +155,7 @@ class FusedLogitClassifier(_Fused):
         self.fusion_factors = fusion_factors
         self.standardize = standardize
         self.fuse_intercepts = fuse_intercepts
+        self.adaptive = adaptive
         self.tol = tol
 
     def __sklearn_tags__(self) -> Any:
@@ -340,7 +341,8 @@ class FusedLogitClassifierCV(FusedLogitClassifier):
         Draws the folds.
     n_jobs : int, optional
         Number of threads; the numbers do not depend on it.
-    tasks, order, penalty_factors, fusion_factors, standardize, fuse_intercepts : as for ``FusedLogitClassifier``
+    tasks, order, penalty_factors, fusion_factors, standardize, fuse_intercepts, adaptive
+        As for ``FusedLogitClassifier``.
     tol : float
         Relative duality gap of every fit of the grid.
 
@@ -373,10 +375,10 @@ class FusedLogitClassifierCV(FusedLogitClassifier):
                  metric: str = "logloss", by: By = "cv", repeats: int = 1, random_state: Any = 0,
                  n_jobs: int | None = None, tasks: Any = "chain", order: Any = None, penalty_factors: Any = None,
                  fusion_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
-                 tol: float = 1e-6) -> None:
+                 adaptive: bool = False, tol: float = 1e-6) -> None:
         super().__init__(l1, l2, fusion, tasks=tasks, order=order, penalty_factors=penalty_factors,
                          fusion_factors=fusion_factors, standardize=standardize, fuse_intercepts=fuse_intercepts,
-                         tol=tol)
+                         adaptive=adaptive, tol=tol)
         self.cv = cv
         self.rule = rule
         self.metric = metric
@@ -410,7 +412,7 @@ class FusedOrderedClassifier(_Fused):
     kind : "sequential" or "cumulative"
     direction : "forward" or "backward"
         As for ``FusedLogit.from_ordered``.
-    penalty_factors, fusion_factors, standardize, fuse_intercepts, tol : as for ``FusedLogitClassifier``
+    penalty_factors, fusion_factors, standardize, fuse_intercepts, adaptive, tol : as for ``FusedLogitClassifier``
 
     Attributes
     ----------
@@ -438,7 +440,7 @@ class FusedOrderedClassifier(_Fused):
     def __init__(self, l1: Any = 1.0, l2: Any = 0.0, fusion: Any = 1.0, *, levels: Any = None,
                  kind: Kind = "sequential", direction: Direction = "forward", penalty_factors: Any = None,
                  fusion_factors: Any = None, standardize: bool = True, fuse_intercepts: bool = False,
-                 tol: float | None = None) -> None:
+                 adaptive: bool = False, tol: float | None = None) -> None:
         self.l1 = l1
         self.l2 = l2
         self.fusion = fusion
@@ -449,6 +451,7 @@ class FusedOrderedClassifier(_Fused):
         self.fusion_factors = fusion_factors
         self.standardize = standardize
         self.fuse_intercepts = fuse_intercepts
+        self.adaptive = adaptive
         self.tol = tol
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:

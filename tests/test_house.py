@@ -19,7 +19,7 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 FLOORS = (
     {"checks", "core", "datasets", "exceptions", "frames", "io", "parallel", "tasks", "version"},
     {"objective", "problem"},
-    {"admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "scores",
+    {"adaptive", "admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "scores",
      "solver"},
     {"base", "fit", "spec"},
     {"inference", "plots", "summary"},

@@ -303,3 +303,10 @@ def test_attributes_of_an_estimator_that_was_not_fitted():
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         FusedLogitClassifier().predict([[1.0]])
     assert not hasattr(FusedLogitClassifier(), "classes_")
+
+
+def test_adaptive_factors_are_those_of_the_model():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 4)), rng.integers(0, 2, 80)
+    found = FusedLogitClassifier(2.0, adaptive=True).fit(X, y)
+    np.testing.assert_allclose(found.coef_[0], FusedLogit(y, X, adaptive=True).fit(2.0).coefs.iloc[:, 0], atol=1e-8)

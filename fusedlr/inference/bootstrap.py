@@ -12,7 +12,7 @@ from .. import checks
 from ..io import registered
 from ..resampling import draw, seed_of, streams
 from .contrasts import intervals
-from .resampled import Resampled, refits
+from .resampled import Resampled, penalties_of, refits
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -27,7 +27,7 @@ def bootstrap(results: FusedLogitResults, n: int = 200, rng: Any = 0, n_jobs: in
     """Repeat a penalized fit on resampled rows; arguments as for ``FusedLogitResults.bootstrap``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
     rng = checks.rng(rng)
-    samples, status = refits(results, results.penalty_by_row, _resample, streams(rng, n), n_jobs, progress, "bootstrap")
+    samples, status = refits(results, penalties_of(results), _resample, streams(rng, n), n_jobs, progress, "bootstrap")
     return BootstrapResults(results, samples, status, seed_of(rng))
 
 

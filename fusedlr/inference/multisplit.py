@@ -17,15 +17,17 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..adaptive import adapted
 from ..constrained_fit import clustered_cov, fit_pattern, pattern_of
 from ..fit import Result
 from ..io import NONE, WHOLE, Array, Nested, Plain, either, registered, saved, word
 from ..parallel import run
-from ..problem import Groups, Penalty, Problem
+from ..problem import Groups, Problem
 from ..resampling import halves, number_of_units, seed_of, streams
 from ..solver import solve_exactly
 from .changes import against_first, released
 from .contrasts import wald_pvalue
+from .resampled import penalties_of
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -50,16 +52,17 @@ def multisplit(results: FusedLogitResults, n: int = 50, error: ErrorRate = "fwer
     if number_of_units(problem.groups) < 4:
         raise ValueError(f"multisplit needs four rows or groups at least, found {problem.groups.size:g}")
     terms = list(results.model.spec.rows_of_terms.values())
-    work = partial(_split, problem, results.penalty_by_row, results.solution.params, terms, what)
+    work = partial(_split, problem, penalties_of(results), results.solution.params, terms, what)
     pvalues = np.array(run(work, streams(rng, n), n_jobs, progress, "multisplit"))
     return MultiSplitResults(results, pvalues, error, what, seed_of(rng))
 
 
-def _split(problem: Problem, penalty: Penalty, start: np.ndarray, terms: list, what: Question,
+def _split(problem: Problem, penalties: list, start: np.ndarray, terms: list, what: Question,
            seeds: np.random.SeedSequence) -> np.ndarray:
     """Bonferroni-corrected p-value of each term selected in one split; 1 for the others."""
     first, second = halves(problem.groups, np.random.default_rng(seeds))
-    params = solve_exactly(problem.reweighted(2.0 * first), penalty, start=start).params
+    half = adapted(problem.reweighted(2.0 * first))
+    params = solve_exactly(half, half.penalty(*penalties), start=start).params
     pattern, other = released(pattern_of(params, problem.tasks), terms), _half(problem, second)
     fit = fit_pattern(other, pattern)
     cov, pairs = clustered_cov(other, fit), against_first(problem.tasks.components())

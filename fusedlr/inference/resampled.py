@@ -10,29 +10,35 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from ..adaptive import adapted
 from ..base import Model
 from ..fit import Result
 from ..io import NONE, STATUS, WHOLE, Array, Nested, Plain, either, listed, saved
 from ..parallel import run
-from ..problem import Penalty, Problem
+from ..problem import Problem
 from ..solver import solve_exactly
 from .contrasts import pairs
 
 if TYPE_CHECKING:
     from ..results import FusedLogitResults
 
-__all__ = ["Resampled", "refits"]
+__all__ = ["Resampled", "penalties_of", "refits"]
 
 
-def refits(results: FusedLogitResults, penalty: Penalty, parts: Any, seeds: list[np.random.SeedSequence],
+def penalties_of(results: FusedLogitResults) -> list:
+    """l1, l2 and fusion of a fit as numbers or vectors of shape (1 + d,), before the factors of its rows."""
+    return results.model.spec.penalties(**results.penalties, fuse_intercepts=results.model.fuse_intercepts)
+
+
+def refits(results: FusedLogitResults, penalties: list, parts: Any, seeds: list[np.random.SeedSequence],
            n_jobs: int | None, progress: bool, description: str) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and status of the same fit on parts of the rows.
 
     Parameters
     ----------
     results : FusedLogitResults
-    penalty : Penalty
-        That of the fit, or another.
+    penalties : list
+        l1, l2 and fusion, as from ``penalties_of``.
     parts : function
         From the sampling units and a generator to multipliers of the row weights, for one part
         or several.
@@ -40,14 +46,15 @@ def refits(results: FusedLogitResults, penalty: Penalty, parts: Any, seeds: list
         One for each call of ``parts``.
     n_jobs, progress : as for ``FusedLogitResults.bootstrap``
     """
-    work = partial(_fit_parts, results.model.with_data(), penalty, results.solution.params, parts)
+    work = partial(_fit_parts, results.model.with_data(), penalties, results.solution.params, parts)
     found = [fit for fits in run(work, seeds, n_jobs, progress, description) for fit in fits]
     return np.array([solution.params for solution in found]), np.array([solution.status for solution in found])
 
 
-def _fit_parts(problem: Problem, penalty: Penalty, start: np.ndarray, parts: Any, seeds: np.random.SeedSequence):
+def _fit_parts(problem: Problem, penalties: list, start: np.ndarray, parts: Any, seeds: np.random.SeedSequence):
     drawn = parts(problem.groups, np.random.default_rng(seeds))
-    return [solve_exactly(problem.reweighted(times), penalty, start=start) for times in drawn]
+    fitted = (adapted(problem.reweighted(times)) for times in drawn)
+    return [solve_exactly(part, part.penalty(*penalties), start=start) for part in fitted]
 
 
 @dataclass(eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,9 +12,8 @@ import pandas as pd
 from .. import checks
 from ..exceptions import FusedLogitWarning
 from ..io import NONE, Plain, either, finite, registered, saved, word
-from ..problem import Penalty
 from ..resampling import halves, number_of_units, seed_of, streams
-from .resampled import Resampled, refits
+from .resampled import Resampled, penalties_of, refits
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -47,8 +46,8 @@ def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, what: What
     seeds = streams(rng, n // 2)
 
     def halved(multiple: float, seeds: list, progress: bool) -> StabilityResults:
-        penalty = _raised(results.penalty_by_row, what, multiple)
-        samples, status = refits(results, penalty, _doubled_halves, seeds, n_jobs, progress, "stability")
+        raised = _raised(penalties_of(results), what, multiple)
+        samples, status = refits(results, raised, _doubled_halves, seeds, n_jobs, progress, "stability")
         return StabilityResults(results, samples, status, seed_of(rng), what, bound, errors, multiple)
 
     return halved(1.0 if errors is None else _search(halved, seeds), seeds, progress)
@@ -93,11 +92,10 @@ def _positive(errors):
     return errors
 
 
-def _raised(penalty: Penalty, what: What, multiple: float) -> Penalty:
+def _raised(penalties: list, what: What, multiple: float) -> list:
     """The penalty that decides what is found, times a number."""
-    if what == "changes":
-        return replace(penalty, fusion=multiple * penalty.fusion)
-    return replace(penalty, l1=multiple * penalty.l1)
+    l1, l2, fusion = penalties
+    return [l1, l2, multiple * fusion] if what == "changes" else [multiple * l1, l2, fusion]
 
 
 def _search(halved: Any, seeds: list) -> float:

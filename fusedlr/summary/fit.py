@@ -109,7 +109,8 @@ def _penalty_text(results, name):
     value, model = results.penalties[name], results.model
     if np.ndim(value) == 0 and not hasattr(value, "keys"):
         factored = bool(((model.fusion_factors if name == "fusion" else model.penalty_factors) != 1).any())
-        return f"{value:g}" + " x factors" * factored
+        adaptive = model.adaptive and name != "l2"
+        return f"{value:g}" + (" x adaptive factors" if adaptive else " x factors" * factored)
     # In the units that penalties see, as a single number is.
     used = getattr(results.penalty_by_row, name)[1:] / (model.scale**2 if name == "l2" else model.scale)
     return f"{used.min():g} to {used.max():g} by feature"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..adaptive import adapted
 from ..base import Model
 from ..constrained_fit import effective_df, log_choose
 from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
@@ -150,9 +151,8 @@ class CVResults(FusedLogitResults):
         problem = self.model.with_data()
         if self.parts is None:
             raise ValueError(f"folds are needed for this, and by={self.by!r} has none; use by='cv'")
-        penalty = problem.penalty(**self.penalties)
-        return [solve_exactly(problem.reweighted(1.0 - part), penalty, start=self.solution.params).params
-                for part in self.parts]
+        kept = (adapted(problem.reweighted(1.0 - part)) for part in self.parts)
+        return [solve_exactly(part, part.penalty(**self.penalties), start=self.solution.params).params for part in kept]
 
     @property
     def fold_probabilities(self) -> np.ndarray:
@@ -298,7 +298,7 @@ def _call(work):
 
 def _score_fold(problem, points, metrics, tol, part):
     """Fits on all but one fold, total weight of the fold, and its scores by these fits, one (g,) for each metric."""
-    tables = solve_path(problem.reweighted(1.0 - part), points, tol).tables
+    tables = solve_path(adapted(problem.reweighted(1.0 - part)), points, tol).tables
     held = problem.labels.some(part[problem.labels.row] > 0).times(part)
     return tables, held.weight.sum(), [score(tables, problem.design, held) for score in metrics]
 
