@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from .io import NONE, Array, Nested, Plain, either, named, names, position, save
 from .outcomes import OUTCOMES, LongLabels, Outcome, task_positions
 from .problem import Design, Labels
 
-__all__ = ["HeldOut", "Spec"]
+__all__ = ["HeldOut", "Spec", "short_names", "shortened", "task_span"]
 
 
 class HeldOut(NamedTuple):
@@ -168,3 +170,33 @@ class Spec:
                 raise
             raise type(error)(f"{error}. The model was made by the formula {self.formula.text!r}, which was not "
                               "read from the file: fusedlr.load(path, formula=True) takes its variables") from None
+
+
+def shortened(name: Any, length: int) -> str:
+    """A name cut in the middle, by two dots, where it is longer: names often differ at their ends only."""
+    text = str(name)
+    if len(text) <= length:
+        return text
+    tail = (length - 2) // 2
+    return text[:length - 2 - tail] + ".." + text[len(text) - tail:]
+
+
+def short_names(names: Iterable, length: int) -> list[str]:
+    """Names of at most some length; without the prefix that long ones share, where they would else look the same."""
+    texts = [str(name) for name in names]
+    cut = [shortened(text, length) for text in texts]
+    if len(set(cut)) == len(set(texts)):
+        return cut
+    prefix = commonprefix([text for text in texts if len(text) > length])
+    common = len(prefix.rstrip("".join(filter(str.isalnum, prefix))))  # whole words only
+    rest = [shortened(".." + text[common:], length) if len(text) > length else text for text in texts]
+    return rest if len(set(rest)) > len(set(cut)) else cut
+
+
+def task_span(places: np.ndarray, names: Sequence) -> str:
+    """Some of the tasks in words: runs of neighbouring ones as "first ... last"."""
+    if len(places) == len(names) > 1:
+        return "all tasks"
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return ", ".join(f"{names[run[0]]} ... {names[run[-1]]}" if len(run) > 2 else ", ".join(str(names[k]) for k in run)
+                     for run in runs)

@@ -17,6 +17,7 @@ from ..constrained_fit import RIDGE, PatternFit, clustered_cov, fit_pattern
 from ..exceptions import FusedLogitWarning, SeparationWarning
 from ..fit import Fit
 from ..io import Nested, Plain, registered, saved, word
+from ..spec import task_span
 from .changes import ChangeTest, change_test, differences, released
 from .contrasts import chi2_test, intervals, normal_quantile, pairs, read_hypotheses, two_sided, wald_table, z_tests
 from .margins import MarginalEffects, margins
@@ -448,7 +449,7 @@ class RefitResults(Fit):
         names, rows = self.model.endog_names, []
         for value in range(len(self.fit.values)):
             row, places = np.nonzero(self.pattern == value)
-            rows.append((self.model.exog_names[row[0]], _span(places, names)))
+            rows.append((self.model.exog_names[row[0]], task_span(places, names)))
         return pd.DataFrame(rows, columns=["feature", "tasks"])
 
     @property
@@ -491,12 +492,3 @@ def _warn(refitted):
         warnings.warn(f"refit: the selected features {features[:6]} are collinear, so that their coefficients cannot "
                       "be told apart and have no standard errors; drop some of them, or use the penalized fit",
                       FusedLogitWarning, stacklevel=4)
-
-
-def _span(places, names):
-    """Short name of a set of tasks: runs of neighbouring columns as "first ... last"."""
-    if len(places) == len(names) > 1:
-        return "all tasks"
-    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return ", ".join(f"{names[run[0]]} ... {names[run[-1]]}" if len(run) > 2 else ", ".join(str(names[k]) for k in run)
-                     for run in runs)

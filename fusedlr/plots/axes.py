@@ -9,10 +9,11 @@ from matplotlib import ticker
 from matplotlib.axes import Axes
 
 from .. import checks
+from ..spec import short_names
 
-__all__ = ["FAINT", "INK", "MARKERS", "Per", "colour_bar", "feature_units", "given", "grid_axes", "inches",
-           "label_grid", "largest", "mark_line", "nearest", "new_axes", "plain", "short", "shown_title", "style",
-           "task_colours", "task_key", "zero_log_axis"]
+__all__ = ["FAINT", "INK", "MARKERS", "Per", "colour_bar", "feature_names", "feature_units", "given", "grid_axes",
+           "inches", "label_grid", "largest", "mark_line", "nearest", "new_axes", "plain", "short", "shown_title",
+           "style", "task_colours", "task_key", "task_names", "zero_log_axis"]
 
 INK = "0.15"
 FAINT = "0.6"
@@ -33,13 +34,23 @@ def plain(name):
     return str(name).replace("$", r"\$")
 
 
+def feature_names(names):
+    """Names of features that leave room for what is drawn."""
+    return [plain(name) for name in short_names(names, 30)]
+
+
+def task_names(names):
+    """Names of tasks for the narrow columns of a figure and for its legend."""
+    return [plain(name) for name in short_names(names, 14)]
+
+
 def new_axes(width, height):
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def grid_axes(n_rows, columns, cell=(0.55, 0.26)):
     """Axes whose cells have about the same size for any number, wide enough for the names of a few columns."""
-    wide = max(cell[0], 0.08 * max(len(str(name)) for name in columns) + 0.1) if len(columns) <= 8 else cell[0]
+    wide = max(cell[0], 0.08 * max(map(len, task_names(columns))) + 0.1) if len(columns) <= 8 else cell[0]
     width = min(max(len(columns) * wide, 2.4), 9.0) + 2.5
     height = min(max(n_rows * cell[1], 2.1), 9.0) + 0.9
     return new_axes(width, height)
@@ -48,9 +59,11 @@ def grid_axes(n_rows, columns, cell=(0.55, 0.26)):
 def label_grid(ax, row_names, column_names):
     n_rows, n_columns = len(row_names), len(column_names)
     ax.set(xlim=(0, n_columns), ylim=(n_rows, 0))
-    crowded = sum(len(str(name)) for name in column_names) > 13 * inches(ax)[0]
-    ax.set_xticks(np.arange(n_columns) + 0.5, [plain(name) for name in column_names], rotation=90 if crowded else 0)
-    ax.set_yticks(np.arange(n_rows) + 0.5, [plain(name) for name in row_names])
+    columns, rows = task_names(column_names), feature_names(row_names)
+    # Thirteen letters an inch; beyond five letters, names of rows will take their room from the columns.
+    crowded = sum(map(len, columns)) > 13 * inches(ax)[0] - max([5, *map(len, rows)]) + 5
+    ax.set_xticks(np.arange(n_columns) + 0.5, columns, rotation=90 if crowded else 0)
+    ax.set_yticks(np.arange(n_rows) + 0.5, rows)
     ax.tick_params(length=0, labelsize=9)
     for position in np.arange(n_rows + 1):
         ax.axhline(position, color="0.9", linewidth=0.6, zorder=0)
@@ -107,8 +120,8 @@ def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5)):
     """A legend of the tasks; beyond six, of seven of them in order."""
     n = len(tasks)
     shown = np.arange(n) if n <= len(MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
-    handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=plain(tasks[k]), linewidth=2)
-               for k in shown]
+    names = task_names(tasks)
+    handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=names[k], linewidth=2) for k in shown]
     title = "task" if len(shown) == n else f"task ({len(shown)} of {n})"
     ax.legend(handles=handles, title=title, frameon=False, loc=loc, bbox_to_anchor=bbox_to_anchor, fontsize=9)
 

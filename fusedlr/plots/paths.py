@@ -10,8 +10,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from .. import checks
-from .axes import (FAINT, MARKERS, Per, feature_units, given, largest, mark_line, nearest, new_axes, plain, style,
-                   task_colours, task_key, zero_log_axis)
+from .axes import (FAINT, MARKERS, Per, feature_names, feature_units, given, largest, mark_line, nearest, new_axes,
+                   style, task_colours, task_key, zero_log_axis)
 
 if TYPE_CHECKING:
     from ..tuning import CVResults, Grid
@@ -58,7 +58,7 @@ def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, 
     _task_lines(ax, positions, grid.path.tables[rows][:, names.index(feature)], grid.model.endog_names)
     _mark(ax, positions, values, over, chosen)
     ax.set(ylabel="coefficient")
-    ax.set_title(f"{plain(feature)} as {over} grows ({held})", loc="left")
+    ax.set_title(f"{feature_names([feature])[0]} as {over} grows ({held})", loc="left")
     return ax
 
 
@@ -164,7 +164,7 @@ def _named_lines(ax, positions, lines, named, model):
         for k in range(t):
             ax.plot(positions[0], lines[0, feature, k], marker=style(k, t), color=colour, markersize=5, zorder=3)
     sns.despine(ax=ax)
-    _names_at_ends(ax, lines[0].mean(axis=1)[named], [plain(model.exog_names[1 + j]) for j in named], colours)
+    _names_at_ends(ax, lines[0].mean(axis=1)[named], feature_names(model.exog_names[1 + j] for j in named), colours)
     if 1 < t <= len(MARKERS):
         task_key(ax, model.endog_names, ["0.4"] * t, loc="upper left", bbox_to_anchor=(0.0, 1.0))
 

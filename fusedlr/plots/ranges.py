@@ -9,8 +9,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from .. import checks
-from .axes import (FAINT, INK, MARKERS, Per, feature_units, given, largest, new_axes, plain, style, task_colours,
-                   task_key)
+from .axes import (FAINT, INK, MARKERS, Per, feature_names, feature_units, given, largest, new_axes, style,
+                   task_colours, task_key)
 
 if TYPE_CHECKING:
     from ..inference import BootstrapResults, RefitResults
@@ -61,7 +61,7 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
     ax = ax or new_axes(6.8, min(0.8 + len(shown) * max(0.3, 0.13 * min(t, 8)), 10.0))
     _bars(ax, values[shown], ends[shown], _values_of(result, values)[shown])
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set(yticks=np.arange(len(shown)), yticklabels=[plain(model.exog_names[1 + j]) for j in shown],
+    ax.set(yticks=np.arange(len(shown)), yticklabels=feature_names(model.exog_names[1 + j] for j in shown),
            ylim=(len(shown) - 0.5, -0.5), xlabel=f"change in log-odds per {unit}")
     ax.tick_params(axis="y", length=0)
     sns.despine(ax=ax, left=True)

@@ -14,7 +14,8 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import WIDTH, build, count, fixed, number, overview, rows_and_groups, share, shortened, table
+from ..spec import short_names, shortened, task_span
+from .tables import WIDTH, build, count, fixed, number, overview, rows_and_groups, share, table
 
 if TYPE_CHECKING:
     from ..results import FusedLogitResults
@@ -126,10 +127,10 @@ def _task_table(results):
               + ["Yes is"] * worded)
     counts = np.count_nonzero(results.solution.params[1:], axis=0)
     rows = []
-    for k, name in enumerate(model.endog_names):
+    for k, name in enumerate(short_names(model.endog_names, 30)):
         labels, yes = results.nobs_per_task.iloc[k], results.positives.iloc[k]
         llf, null = results.llf_per_task.iloc[k], results.llnull_per_task.iloc[k]
-        rows.append([shortened(name, 30), count(labels), count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
+        rows.append([name, count(labels), count(yes), f"{yes / labels:.3f}", f"{counts[k]}",
                      fixed(llf), share(1 - llf / null if null else np.nan)]
                     + [number(results.solution.params[0, k])] * const + [shortened(model.labels[k][1], 12)] * worded)
     made = table(rows, header, aligns="lrrrrrr" + "r" * const + "l" * worded)
@@ -146,8 +147,8 @@ def _by_value(results):
 
 def _coefficient_tables(results, rows):
     """Tables of at most five tasks, fewer where names are long."""
-    names = [shortened(name, 14) for name in results.model.endog_names]
-    stubs = [shortened(results.model.exog_names[row], 28) for row in rows]
+    names, features = short_names(results.model.endog_names, 14), short_names(results.model.exog_names, 28)
+    stubs = [features[row] for row in rows]
     cells = _cells(results, rows)
     marks = _marks(results, rows)
     width = max(9, *map(len, names), *map(len, cells.ravel()))
@@ -158,21 +159,13 @@ def _coefficient_tables(results, rows):
 
 def _value_table(results, rows):
     """A line for each distinct value that is not zero, of the rows of params given but the intercept's."""
-    lines = []
+    lines, features, tasks = [], short_names(results.model.exog_names, 28), short_names(results.model.endog_names, 20)
     for row in rows[rows > 0]:
         for group in dict.fromkeys(results.pattern[row][results.pattern[row] >= 0].tolist()):
             where = np.flatnonzero(results.pattern[row] == group)
-            lines.append([shortened(results.model.exog_names[row], 28), _task_range(results, where),
-                          f"{len(where)}", number(results.solution.params[row, where[0]])])
+            lines.append([features[row], shortened(task_span(where, tasks), 45), f"{len(where)}",
+                          number(results.solution.params[row, where[0]])])
     return table(lines or [["none", "", "", ""]], ["Feature", "Tasks", "", "Coef."], aligns="llrr")
-
-
-def _task_range(results, where):
-    """Some tasks in words: from the first to the last where they follow each other."""
-    names = [results.model.endog_names[k] for k in where]
-    if len(where) > 1 and (np.diff(where) == 1).all():
-        return f"{shortened(names[0], 20)} to {shortened(names[-1], 20)}"
-    return shortened(", ".join(map(str, names)), 44)
 
 
 def _coefficient_table(names, stubs, cells, marks, part, width):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import build, overview, rows_and_groups, shortened, table
+from ..spec import short_names
+from .tables import build, overview, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..inference import MultiSplitResults
@@ -28,8 +29,8 @@ def summarize_multisplit(found: MultiSplitResults, alpha: float = 0.05, max_rows
     limit = len(pvalues) if max_rows is None else checks.whole("max_rows", max_rows, 0, way_out="None shows all")
     order = pvalues.argsort(kind="stable")
     below = [k for k in order if pvalues.iloc[k] < 1]
-    often = found.selection_frequency
-    cells = [[shortened(pvalues.index[k], 40), f"{often.iloc[k]:.2f}", f"{pvalues.iloc[k]:.4g}"] for k in below[:limit]]
+    often, names = found.selection_frequency, short_names(pvalues.index, 40)
+    cells = [[names[k], f"{often.iloc[k]:.2f}", f"{pvalues.iloc[k]:.4g}"] for k in below[:limit]]
     left = [("Tasks:", f"{len(found.model.endog_names)}"), *rows_and_groups(found.results),
             ("Terms:", f"{len(pvalues)}")]
     right = [("Splits:", f"{len(found.splits)}"), ("Error rate:", found.error),

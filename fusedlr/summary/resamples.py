@@ -9,7 +9,8 @@ import numpy as np
 from statsmodels.iolib.summary import Summary
 
 from .. import checks
-from .tables import build, number, overview, rows_and_groups, shortened, table
+from ..spec import short_names
+from .tables import build, number, overview, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..inference import BootstrapResults, StabilityResults
@@ -40,9 +41,10 @@ def summarize_bootstrap(found: BootstrapResults, alpha: float = 0.05, max_rows: 
     ends, params, errors = found.conf_int(alpha), found.params, found.bse
     kept = (found.samples != 0).mean(axis=0)
     header = ["", "task", "coef", "std dev", f"[{alpha / 2:.4g}", f"{1 - alpha / 2:.4g}]", "selected"]
-    cells = [[shortened(model.exog_names[row], 24), shortened(task, 20), number(params.iloc[row, k]),
+    features, tasks = short_names(model.exog_names, 24), short_names(model.endog_names, 20)
+    cells = [[features[row], task, number(params.iloc[row, k]),
               number(errors.iloc[row, k]), *map(number, ends.iloc[row, 2 * k:2 * k + 2]), f"{kept[row, k]:.2f}"]
-             for row in rows for k, task in enumerate(model.endog_names)]
+             for row in rows for k, task in enumerate(tasks)]
     tables = [overview(_setting(found), _run(found), "Bootstrap of a penalized fit"),
               table(cells, header, aligns="ll" + "r" * 5)]
     return build(tables, [*NOTES, *notes])
@@ -77,15 +79,11 @@ def _bounded(found, errors):
 def _stable(what, rows):
     """A line for each feature, effect or change."""
     header = HEADERS[what]
-    cells = [[shortened(row.feature, 24), *_middle(what, row), f"{row.frequency:.2f}"] for row in rows.itertuples()]
+    names = [short_names(rows[name], 24) for name in ("feature", "task", "neighbour") if name in rows]
+    coefs = [rows["coef"].map(number)] if what == "effects" else []
+    cells = [list(cells) for cells in zip(*names, *coefs, rows["frequency"].map("{:.2f}".format))]
     aligns = {"features": "lr", "effects": "llrr", "changes": "lllr"}[what]
     return table(cells or [["none"] + [""] * (len(header) - 1)], header, aligns=aligns)
-
-
-def _middle(what, row):
-    if what == "effects":
-        return [shortened(row.task, 20), number(row.coef)]
-    return [shortened(row.task, 20), shortened(row.neighbour, 20)] if what == "changes" else []
 
 
 def _most_frequent(rows, max_rows):

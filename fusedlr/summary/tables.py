@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from html import escape
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import Cell, SimpleTable
 
+from ..spec import shortened
+
 if TYPE_CHECKING:
     from ..fit import Fit
 
 __all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "rows_and_groups", "share",
-           "shortened", "table"]
+           "table"]
 
 WIDTH = 100
 VALUES_ON_A_SCREEN = 24
@@ -82,15 +84,6 @@ def share(value: float) -> str:
 def fixed(value: float, digits: int = 3) -> str:
     """A number of decimals, without the sign of a number that they show as zero."""
     return f"{round(float(value), digits) + 0.0:.{digits}f}"
-
-
-def shortened(name: Any, length: int) -> str:
-    """A name cut in the middle, by two dots, where it is longer: names often differ at their ends only."""
-    text = str(name)
-    if len(text) <= length:
-        return text
-    tail = (length - 2) // 2
-    return text[:length - 2 - tail] + ".." + text[len(text) - tail:]
 
 
 def _numbered(notes, width):

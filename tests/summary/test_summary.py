@@ -10,6 +10,7 @@ from statsmodels.iolib.summary import Summary
 
 from fusedlr import FusedLogit, FusedLogitResults
 from fusedlr.problem import Solution
+from fusedlr.spec import short_names
 from fusedlr.summary.tables import fixed, number
 
 RNG = np.random.default_rng(7)
@@ -130,9 +131,9 @@ def test_beyond_eight_tasks_each_distinct_value_has_one_line():
     text = str(handmade([np.arange(12.0), *stretches]).summary())
     notes = " ".join(text.split())
     lines = [line.split() for line in text.split("\n") if line.startswith("feature")]
-    assert lines == [["feature0", "task0", "to", "task2", "3", "1.0000"],
-                     ["feature0", "task6", "to", "task11", "6", "2.0000"],
-                     ["feature2", "task0", "to", "task11", "12", "-0.5000"]]
+    assert lines == [["feature0", "task0", "...", "task2", "3", "1.0000"],
+                     ["feature0", "task6", "...", "task11", "6", "2.0000"],
+                     ["feature2", "all", "tasks", "12", "-0.5000"]]
     assert [line.split()[-1] for line in text.split("\n") if re.match(r"task\d", line)] == [
         f"{k:.4f}" for k in range(12)]  # the intercepts
     assert "in tasks not listed it is zero" in notes and "1 feature is zero" in notes
@@ -260,3 +261,25 @@ def test_zeros_have_no_sign_and_small_numbers_an_exponent():
     assert [fixed(value) for value in (-0.0, -0.0004, 0.0004, -0.0006)] == ["0.000", "0.000", "0.000", "-0.001"]
     assert [number(value) for value in (-0.0, 0.0, -0.25, -2e-5, np.nan)] == ["0.0000", "0.0000", "-0.2500",
                                                                               "-2.00e-05", "-"]
+
+
+@pytest.mark.parametrize("names, expected", [
+    (["low", "the_outcome_in_week_01", "the_outcome_in_week_12"], ["low", "the_o..k_01", "the_o..k_12"]),
+    (["const", "protein_concentration_01_at_baseline", "protein_concentration_02_at_baseline"],
+     ["const", "..01_..line", "..02_..line"]),
+    (["level of one very long name", "level of one very long name"], ["leve..name"] * 2),
+])
+def test_long_names_are_cut_in_the_middle_or_lose_their_common_prefix(names, expected):
+    length = 11 if len(expected) == 3 else 10
+    assert short_names(names, length) == expected
+
+
+def test_a_refit_names_features_and_runs_of_tasks_that_differ_in_the_middle():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=[f"concentration_in_plasma_{k}_at_baseline" for k in "abc"])
+    Y = pd.DataFrame(X.to_numpy()[:, :1] + X.to_numpy()[:, 1:2] + rng.logistic(size=(200, 4)) > 0,
+                     columns=[f"outcome_of_interest_in_week_{k}" for k in range(4)])
+    text = str(FusedLogit(Y, X).fit(1.0, 0.0, 4.0).refit().summary())
+    for name in "ab":
+        assert f"..{name}_at_baseline" in text
+    assert max(map(len, text.splitlines())) <= 100
