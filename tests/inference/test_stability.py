@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linprog
 
 from fusedlr import FusedLogit, FusedLogitWarning
 from fusedlr.inference.stability import share_needed
@@ -123,6 +124,30 @@ def test_the_unimodal_bound_holds_at_the_share_needed_and_not_below(found, candi
     assert (unimodal(below, found, candidates, 50) > errors
             or below <= min(0.5 + chance**2, 0.5 + 1 / 100 + 0.75 * chance**2))
     assert share <= share_needed(found, candidates, errors, 100, "none") + 0.01
+
+
+def largest_tail(pairs, at_least, mean):
+    """Largest probability of ``at_least`` or more over unimodal laws on 0 ... pairs of a mean, by linear programs."""
+    values, tails = np.arange(pairs + 1), []
+    for mode in values:
+        rises = np.where(values[:-1] < mode, 1.0, -1.0)[:, None] * (np.eye(pairs, pairs + 1)
+                                                                     - np.eye(pairs, pairs + 1, 1))
+        law = linprog(-(values >= at_least).astype(float), A_ub=np.vstack([rises, values]),
+                      b_ub=np.append(np.zeros(pairs), mean), A_eq=np.ones((1, pairs + 1)), b_eq=[1.0])
+        tails.append(-law.fun if law.status == 0 else 0.0)
+    return max(tails)
+
+
+@pytest.mark.parametrize("chance", [0.05, 0.2, 0.35, 0.5])
+def test_the_unimodal_bound_is_the_sharpest_there_is(chance):
+    """Found in a share s of the halves means that both halves of at least 2 s - 1 of the pairs find it, each pair with
+    a probability of at most chance^2, because the halves of a pair are independent."""
+    pairs = 8
+    for halves in range(pairs + 2, 2 * pairs + 1):
+        share = halves / (2 * pairs)
+        if share > min(0.5 + chance**2, 0.5 + 1 / (2 * pairs) + 0.75 * chance**2):
+            tail = largest_tail(pairs, halves - pairs, chance**2 * pairs)
+            assert unimodal(share, chance, 1, pairs) == pytest.approx(tail, rel=1e-6)
 
 
 def test_shares_by_hand():
