@@ -37,6 +37,11 @@ __all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarn
            "StabilityResults", "TaskGraph", "YesWarning", "__version__", "load"]
 
 
+def __dir__():
+    """What is public: completion in an editor or notebook offers no modules."""
+    return sorted([*__all__, "plots"])
+
+
 def __getattr__(name):
     """``fusedlr.plots`` on first use: matplotlib is slow to import, and optional."""
     if name == "plots":

@@ -19,7 +19,10 @@ from .problem import Penalty, Problem
 from .spec import HeldOut, Spec
 from .tasks import TaskGraph
 
-__all__ = ["Model"]
+__all__ = ["INNER", "Model"]
+
+# What one part of the package asks another; completion does not offer it to users.
+INNER = frozenset({"check_loaded", "computed", "facts", "kind", "with_data"})
 
 
 @dataclass(eq=False, repr=False)
@@ -281,6 +284,9 @@ class Model:
         'HeldOut'
         """
         return self.spec.held_out(endog, exog, weights, offset, task)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INNER)
 
     def __repr__(self) -> str:
         rows = f"{self.problem.n_rows} rows" if self.has_data else "data removed"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks, io
-from .base import Model
+from .base import INNER, Model
 from .constrained_fit import log_choose, pattern_of
 from .inputs import read_groups
 from .io import Array, Nested, Plain, saved
@@ -92,6 +92,9 @@ class Result:
         if checks.flag("remove_data", remove_data):
             kept.remove_data()
         io.save(path, kept)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INNER)
 
     def __str__(self) -> str:
         return self.summary().as_text()

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+import fusedlr
 from fusedlr import (BootstrapResults, CVResults, FusedLogit, FusedLogitResults, Grid, GridEdgeWarning, RefitResults,
                      StabilityResults, load, optimality, plots, results, solver)
 from fusedlr.problem import Problem, Solution
@@ -384,3 +385,26 @@ def test_printing_a_fit_of_a_thousand_tasks_asks_no_referee_and_no_solver(monkey
     monkeypatch.setattr(Problem, "linear", lambda *arguments: calls.append("linear") or linear(*arguments))
     assert str(res) and repr(res) and res.summary().as_text()
     assert set(calls) <= {"linear"} and len(calls) <= 2
+
+
+# ---- completion in an editor or notebook ----------------------------------------------------------------------------
+
+def test_completion_offers_what_is_public_and_the_plots():
+    assert dir(fusedlr) == sorted([*fusedlr.__all__, "plots"])
+    assert all(hasattr(fusedlr, name) for name in dir(fusedlr))
+
+
+@each_kind
+def test_results_offer_nothing_that_only_the_package_asks(everything, kind):
+    for thing in (everything[kind], everything[kind].model):
+        offered = [name for name in dir(thing) if not name.startswith("_")]
+        assert not {"kind", "computed", "check_loaded", "facts", "state", "kept", "with_data"} & set(offered)
+        assert {"summary", "save"} <= set(offered) or {"fit_cv", "from_long"} <= set(offered)
+
+
+def test_html_shows_ties(fit):
+    """A tie is an equals sign in a cell of its own between two equal values."""
+    tied = fit.model.fit(l1=0.0, l2=0.0, fusion=1e4)
+    cells = Cells(tied._repr_html_()).cells
+    place = cells.index("age")
+    assert cells[place + 3] == cells[place + 5] == "=" and cells[place + 2] == cells[place + 4] == cells[place + 6]
