@@ -50,23 +50,30 @@ check_penalties <- function(name, value) {
   as.numeric(value)
 }
 
-# Unknown arguments are refused, since a misspelt one would be ignored. Only names are looked at: values may refer to
-# columns of data that are not there.
+# Arguments that R's own functions hand to the methods of their generics. A method takes them and goes on.
+PASSED <- c("REML", "use.fallback", "env", "complete", "k", "scale", "digits", "evaluate", "data", "quote", "right",
+            "correlation", "symbolic.cor", "simplify", "drop.unused.levels", "na.action")
+
+# Other unknown arguments are refused, since a misspelt one would be ignored. Only names are looked at: values may refer
+# to columns of data that are not there.
 check_no_more <- function(...) {
   known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-  refuse_unknown(as.list(substitute(list(...)))[-1L], known)
+  refuse_unknown(as.list(substitute(list(...)))[-1L], known, PASSED)
 }
 
 # Arguments passed on to another function; partial matching as always in R.
 check_handed_on <- function(arguments, receiver) {
   known <- setdiff(names(formals(receiver)), "...")
-  given <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+  given <- names_of(arguments)
   refuse_unknown(arguments[given == "" | is.na(pmatch(given, known, duplicates.ok = TRUE))], known)
 }
 
-refuse_unknown <- function(arguments, known) {
+names_of <- function(arguments) if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+
+refuse_unknown <- function(arguments, known, passed = NULL) {
+  arguments <- arguments[!names_of(arguments) %in% passed]
   if (!length(arguments)) return(invisible())
-  names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+  names <- names_of(arguments)
   edits <- utils::adist(names, known, ignore.case = TRUE)
   near <- known[colSums(edits < pmin(nchar(names) / 2, 4)) > 0]
   names <- ifelse(names == "", vapply(arguments, shown, ""), names)

@@ -31,18 +31,24 @@ pooled_params <- function(problem, l1) {
 }
 
 pooled_columns <- function(problem, members, l1) {
-  n <- nrow(problem$x)
   d <- ncol(problem$x)
   t <- length(members)
   own <- !problem$fuse_intercepts && t > 1L
   one <- problem
-  one$x <- problem$x[rep(seq_len(n), t), , drop = FALSE]
-  if (own) one$x <- cbind(one$x, diag(t)[rep(seq_len(t), each = n), -1L])
-  for (name in c("signs", "weights", "offset")) one[[name]] <- matrix(problem[[name]][, members], ncol = 1L)
+  task <- match(label_task(problem$labels), members)
+  seen <- which(!is.na(task))
+  one$x <- problem$x[problem$labels$row[seen] + 1L, , drop = FALSE]
+  if (own) one$x <- cbind(one$x, diag(t)[task[seen], -1L])
+  one$labels <- list(start = c(0, length(seen)), row = seq_along(seen) - 1L, sign = problem$labels$sign[seen],
+                     weight = problem$labels$weight[seen])
+  offset <- label_offset(problem)
+  if (!is.null(offset)) one$offset <- matrix(offset[seen])
   one$factors <- rbind(problem$factors * t, matrix(0, ncol(one$x) - d, 3L))
   one$graph <- make_graph(matrix(0, 0L, 3L), 1L)
   # Where rows are too few for an unpenalized fit, a ridge of a thousandth of the mean curvature replaces an l2 of 0.
-  l2 <- if (l1 == 0) 1e-3 * mean(crossprod(problem$x^2, problem$weights) / problem$scale^2) / 4 / t else 0
+  l2 <- 0
+  if (l1 == 0)
+    l2 <- 1e-3 * mean(task_products(problem$x^2, problem$labels, problem$labels$weight) / problem$scale^2) / 4 / t
   column <- solve_points(one, c(l1, l2, 0), LIMIT_TOL)$params[, 1L, 1L]
   params <- matrix(column[seq_len(1L + d)], 1L + d, t)
   if (own) params[1L, ] <- params[1L, ] + c(0, column[-seq_len(1L + d)])
@@ -85,11 +91,12 @@ task_sets <- function(graph, t) {
 mean_curvature <- function(problem) {
   held <- problem$factors[-1L, "l1"] > 0
   if (!any(held)) return(0)
-  linear <- linear_predictor(problem, null_params(problem))
-  second <- problem$weights * stats::plogis(linear) * stats::plogis(-linear)
+  labels <- problem$labels
+  linear <- label_linear(problem, null_params(problem))
+  second <- labels$weight * stats::plogis(linear) * stats::plogis(-linear)
   x <- problem$x[, held, drop = FALSE]
-  sums <- crossprod(x, second)
-  found <- crossprod(x^2, second) - sums^2 / rep(pmax(colSums(second), 1e-300), each = ncol(x))
+  sums <- task_products(x, labels, second)
+  found <- task_products(x^2, labels, second) - sums^2 / rep(pmax(by_task(labels, second), 1e-300), each = ncol(x))
   mean(found / problem$scale[held]^2)
 }
 
@@ -101,4 +108,18 @@ default_penalties <- function(problem) {
   tie <- max(vapply(l1[c(1L, length(l1) %/% 2L + 1L, length(l1))], fusion_limit, 0, problem = problem))
   list(l1 = l1, l2 = unique(mean_curvature(problem) * c(0, 0.03, 0.3)),
        fusion = if (tie > 0) c(0, tie * 1e-3^((7:0) / 7)) else 0)
+}
+
+# x' times values of the labels, task by task, (d, t).
+task_products <- function(x, labels, values) {
+  table <- matrix(0, nrow(x), n_tasks(labels))
+  table[cbind(labels$row + 1L, label_task(labels))] <- values
+  crossprod(x, table)
+}
+
+# Gradient of the loss in the coefficients, (1 + d, t).
+gradient <- function(problem, params) {
+  labels <- problem$labels
+  residual <- -labels$weight * labels$sign * stats::plogis(-labels$sign * label_linear(problem, params))
+  rbind(by_task(labels, residual), task_products(unname(problem$x), labels, residual))
 }

@@ -1,9 +1,47 @@
-# Methods of R's own generics for a fit. A fit may hold a grid of points; `which` names one of them.
+# Methods of R's own generics. A fit, a cross-validation, a refit, a bootstrap and a stability selection all have the
+# class "fusedlr" and share these; one_fit() finds the fit at one point that such a method is about.
 
-params_at <- function(object, which) {
+one_fit <- function(object, ...) UseMethod("one_fit")
+
+# `which` is a row of the table of a grid. Points of a grid are solved to 1e-6 unless tol was given; here, exactly.
+one_fit.fusedlr <- function(object, which = NULL, ...) {
+  check_no_more(...)
   check_format(object)
-  check_whole("which", which, 1L, nrow(object$table))
-  matrix(object$params[, , which], nrow(object$params), dimnames = dimnames(object$params)[1:2])
+  count <- nrow(object$table)
+  if (count == 1L && is.null(which)) return(object)
+  if (is.null(which)) refuse("which is needed: this fit has ", count, " points, rows of its table, see print()")
+  which <- check_whole("which", which, 1L, count)
+  if (count == 1L) return(object)
+  start <- matrix(object$params[, , which], nrow(object$params))
+  point <- object$table[which, c("l1", "l2", "fusion")]
+  object$table <- object$table[which, ]
+  object$params <- object$params[, , which, drop = FALSE]
+  if (!is.null(object$tol)) return(object)
+  found <- solve_points(object$problem, unlist(point), NULL, object$maxit, start)
+  object$params[] <- found$params
+  object$table[names(found$table)] <- found$table
+  object
+}
+
+# `s` is one of the two choices, in glmnet's words, too.
+one_fit.cv.fusedlr <- function(object, s = c("min", "1se"), ...) {
+  check_no_more(...)
+  if (is.character(s)) s <- sub("^lambda\\.", "", s)
+  s <- check_word("s", s, c("min", "1se"))
+  if (is.null(object$fits[[s]])) refuse("s = \"1se\" needs standard errors, which by = \"", object$by, "\" has not")
+  one_fit.fusedlr(object$fits[[s]])
+}
+
+one_fit.refit.fusedlr <- function(object, ...) {
+  check_no_more(...)
+  fit <- object$fit
+  fit$params[] <- values_in_places(object$pattern, object$values)
+  fit
+}
+
+one_fit.resampled.fusedlr <- function(object, ...) {
+  check_no_more(...)
+  object$fit
 }
 
 check_format <- function(object) {
@@ -12,61 +50,111 @@ check_format <- function(object) {
            "; fit the model again")
 }
 
-coef.fusedlr <- function(object, which = NULL, ...) {
-  check_no_more(...)
-  if (is.null(which) && nrow(object$table) > 1L) object$params else params_at(object, if (is.null(which)) 1L else which)
+# Coefficients of a fit at one point, (1 + d, t).
+params_of <- function(fit) matrix(fit$params, nrow(fit$params), dimnames = dimnames(fit$params)[1:2])
+
+coef.fusedlr <- function(object, ...) {
+  if (is_grid(object) && !"which" %in% names(list(...))) {
+    check_format(object)
+    check_no_more(...)
+    return(object$params)
+  }
+  params_of(one_fit(object, ...))
 }
 
-predict.fusedlr <- function(object, newdata = NULL, type = NULL, which = 1L, offset = NULL, newx = NULL, ...) {
-  check_no_more(...)
-  type <- check_word("type", if (is.null(type)) "link" else type, predict_types(object))
-  params <- params_at(object, which)
+is_grid <- function(object) inherits(object, "fusedlr", TRUE) == 1L && isTRUE(nrow(object$table) > 1L)
+
+predict.fusedlr <- function(object, newdata = NULL, type = NULL, offset = NULL, newx = NULL, task = NULL, cause = NULL,
+                            ...) {
+  fit <- one_fit(object, ...)
+  problem <- fit$problem
+  types <- c("link", "response", "class", "coefficients", "nonzero", extra_types(problem$outcome))
+  type <- check_word("type", if (is.null(type)) "link" else type, types)
+  params <- params_of(fit)
   if (type == "coefficients") return(params)
   if (type == "nonzero") {
     chosen <- params[-1L, , drop = FALSE] != 0
     return(lapply(stats::setNames(seq_len(ncol(chosen)), colnames(chosen)), function(k) base::which(chosen[, k])))
   }
-  linear <- linear_at(object, params, if (is.null(newdata)) newx else newdata, offset)
-  if (type == "link") return(linear)
-  yes <- stats::plogis(linear)
-  switch(type, response = yes, class = classes(object, yes), levels = level_probabilities(object, yes),
-         survival = survival_curves(object, yes), median = median_times(object, yes))
-}
-
-predict_types <- function(object) {
-  extra <- switch(object$problem$outcome$kind, labels = NULL, survival = c("survival", "median"), "levels")
-  c("link", "response", "class", "coefficients", "nonzero", extra)
-}
-
-linear_at <- function(object, params, newdata, offset) {
-  problem <- object$problem
-  if (is.null(newdata)) {
-    if (!is.null(offset)) refuse("offset goes with newdata: the rows of the fit keep the offset of the model")
-    linear <- linear_predictor(problem, params)
-    dimnames(linear) <- list(rownames(problem$x), problem$tasks)
-    return(linear)
+  new <- if (is.null(newdata)) newx else newdata
+  whole <- type %in% extra_types(problem$outcome)
+  check_cause(cause, type, problem$outcome)
+  task <- task_of_rows(substitute(task), new, fit, parent.frame())
+  if (!is.null(task) && whole)
+    refuse("task goes with type = \"link\", \"response\" and \"class\", found \"", type, "\"")
+  rows <- rows_to_predict(fit, new, offset)
+  if (!is.null(task)) {
+    linear <- task_linear(rows, params, new_tasks(task, nrow(rows$x), problem$tasks))
+    if (type == "class") linear <- words_of(problem, linear$value, linear$task) else linear <- linear$value
+    found <- if (type == "response") stats::plogis(linear) else linear
+    return(if (is.null(new)) stats::napredict(fit$na.action, found) else found)
   }
-  new <- new_features(object, newdata)
-  if (problem$has_offset && is.null(offset) && is.null(new$offset))
+  linear <- row_linear(rows$x, rows$offset, params)
+  found <- if (whole) predict_outcome(problem, linear, type, cause) else
+    switch(type, link = linear, response = stats::plogis(linear), class = classes(problem, linear))
+  if (is.null(new)) stats::napredict(fit$na.action, found) else found
+}
+
+check_cause <- function(cause, type, outcome) {
+  if (is.null(cause)) return(invisible())
+  if (is.null(outcome$causes)) refuse("cause must be left out in a model without several causes, found ", shown(cause))
+  if (length(cause) != 1L || !cause %in% outcome$causes)
+    refuse("cause must be one of ", quoted(outcome$causes), ", found ", shown(cause))
+  if (!type %in% c("hazard", "incidence"))
+    refuse("cause goes with type = \"hazard\" and \"incidence\", found \"", type, "\"")
+}
+
+# The user's task, which may be the name of a column of the new rows, quoted or not.
+task_of_rows <- function(expression, new, fit, caller) {
+  if (is.null(expression)) return(NULL)
+  task <- tryCatch(eval(expression, if (is.data.frame(new)) new else if (is.null(new)) fit$model, caller),
+                   error = function(e) refuse("task: ", conditionMessage(e)))
+  column <- is.character(task) && length(task) == 1L && !task %in% fit$problem$tasks && is.data.frame(new)
+  if (column && task %in% names(new)) new[[task]] else task
+}
+
+# Features and offset of new rows, or those of the fit.
+rows_to_predict <- function(fit, new, offset) {
+  problem <- fit$problem
+  if (is.null(new)) {
+    if (!is.null(offset)) refuse("offset goes with newdata: the rows of the fit keep the offset of the model")
+    return(problem[c("x", "offset")])
+  }
+  rows <- new_features(fit, new)
+  if (!is.null(problem$offset) && is.null(offset) && is.null(rows$offset))
     refuse("offset is needed for new rows: the model was fitted with one; use offset = 0 to predict without")
-  shift <- per_label("offset", offset, 0, nrow(new$x), problem$tasks) + if (is.null(new$offset)) 0 else new$offset
-  linear <- shift + rep(params[1L, ], each = nrow(new$x)) + unname(new$x) %*% params[-1L, , drop = FALSE]
-  dimnames(linear) <- list(rownames(new$x), problem$tasks)
-  linear
+  given <- per_label("offset", offset, nrow(rows$x), problem$tasks)
+  inside <- per_label("offset", rows$offset, nrow(rows$x), problem$tasks)
+  rows$offset <- if (is.null(given)) inside else if (is.null(inside)) given else
+    if (ncol(given) == ncol(inside)) given + inside else given[, 1L] + inside
+  rows
+}
+
+# Linear predictor of each row in its task.
+task_linear <- function(rows, params, task) {
+  value <- rowSums(rows$x * t(params[-1L, task, drop = FALSE])) + params[1L, task]
+  if (!is.null(rows$offset))
+    value <- value + rows$offset[cbind(seq_along(task), if (ncol(rows$offset) > 1L) task else rep(1L, length(task)))]
+  list(value = stats::setNames(value, rownames(rows$x)), task = task)
 }
 
 # Features of new rows in the model's order: by formula, by name, or by position where there are no names.
-new_features <- function(object, newdata) {
-  features <- colnames(object$problem$x)
-  if (!is.null(object$terms)) {
+new_features <- function(fit, newdata) {
+  features <- colnames(fit$problem$x)
+  if (!is.null(fit$terms)) {
     if (!is.data.frame(newdata)) refuse("newdata must be a data.frame with the variables of the formula")
-    check_variables(object, newdata)
-    frame <- stats::model.frame(object$terms, newdata, na.action = stats::na.pass, xlev = object$xlevels)
-    stats::.checkMFClasses(attr(object$terms, "dataClasses"), frame)
-    x <- stats::model.matrix(object$terms, frame, contrasts.arg = object$contrasts)
+    check_variables(fit, newdata)
+    frame <- tryCatch({
+      found <- stats::model.frame(fit$terms, newdata, na.action = stats::na.pass, xlev = fit$xlevels)
+      stats::.checkMFClasses(attr(fit$terms, "dataClasses"), found)
+      found
+    }, error = function(e) refuse("newdata: ", conditionMessage(e)))
+    x <- stats::model.matrix(fit$terms, frame, contrasts.arg = fit$contrasts)
     return(list(x = x[, features, drop = FALSE], offset = stats::model.offset(frame)))
   }
   if (is.data.frame(newdata) && all(features %in% names(newdata))) newdata <- newdata[features]
+  if (!is.data.frame(newdata) && !is.atomic(newdata))
+    refuse("newdata must be a matrix or a data.frame, found class ", class(newdata)[1L])
   x <- as.matrix(newdata)
   if (is.null(dim(newdata)) && length(newdata) == length(features)) x <- t(x)
   if (!is.numeric(x) && !is.logical(x)) refuse("newdata must be a matrix of numbers, found ", typeof(x))
@@ -80,147 +168,142 @@ new_features <- function(object, newdata) {
 }
 
 # What the formula takes from elsewhere, such as a constant, must be found where the formula was written.
-check_variables <- function(object, newdata) {
-  wanted <- setdiff(all.vars(object$terms), names(newdata))
-  missing <- wanted[!vapply(wanted, exists, NA, envir = environment(object$formula))]
+check_variables <- function(fit, newdata) {
+  wanted <- setdiff(all.vars(fit$terms), names(newdata))
+  missing <- wanted[!vapply(wanted, exists, NA, envir = environment(fit$formula))]
   if (length(missing)) refuse("newdata must have the variables of the formula; missing are ", quoted(missing))
 }
 
 # The more probable of the user's own two labels; of an ordered outcome the most probable level.
-classes <- function(object, yes) {
-  if (!is.null(object$problem$outcome$levels)) {
-    levels <- object$problem$outcome$levels
-    best <- apply(level_probabilities(object, yes), 1L, function(p) if (anyNA(p)) NA else base::which.max(p))
-    return(stats::setNames(factor(levels[best], levels, ordered = TRUE), rownames(yes)))
+classes <- function(problem, linear) {
+  levels <- problem$outcome$levels
+  if (!is.null(levels)) {
+    chances <- level_probabilities(problem$outcome, linear)
+    best <- ifelse(rowSums(is.na(chances)) > 0, NA, max.col(replace(chances, is.na(chances), 0), "first"))
+    return(stats::setNames(factor(levels[best], levels, ordered = TRUE), rownames(linear)))
   }
-  labels <- object$problem$labels
-  words <- vapply(seq_along(labels), function(k) labels[[k]][1L + (yes[, k] > 0.5)], character(nrow(yes)))
-  matrix(words, nrow(yes), dimnames = dimnames(yes))
+  matrix(words_of(problem, linear, col(linear)), nrow(linear), dimnames = dimnames(linear))
 }
 
-# Probability of every level, (n, levels). Sequential: of reaching it and of stopping there. Cumulative: differences of
-# P(> level), put in falling order first where the fits cross.
-level_probabilities <- function(object, yes) {
-  n <- nrow(yes)
-  if (object$problem$outcome$kind == "sequential") {
-    reached <- cbind(1, t(apply(yes, 1L, cumprod)))
-    if (ncol(yes) == 1L) reached <- cbind(1, yes)
-  } else {
-    crossed <- ncol(yes) > 1L & rowSums(yes[, -1L, drop = FALSE] > yes[, -ncol(yes), drop = FALSE], na.rm = TRUE) > 0
-    if (any(crossed)) {
-      warn("fusedlr_crossing", "P(> level) rises with the level in ", sum(crossed), " of ", n,
-           " rows; put in falling order ",
-           "there; kind = \"sequential\" never crosses")
-      yes[crossed, ] <- t(apply(yes[crossed, , drop = FALSE], 1L, sort, decreasing = TRUE))
-    }
-    reached <- cbind(1, yes)
-  }
-  found <- reached - cbind(reached[, -1L, drop = FALSE], 0)
-  dimnames(found) <- list(rownames(yes), object$problem$outcome$levels)
-  found
+words_of <- function(problem, linear, task) {
+  words <- do.call(cbind, problem$words)
+  structure(words[cbind(1L + as.vector(linear > 0), as.vector(task))], names = names(linear))
 }
 
-# Probability of surviving to the end of each interval, (n, intervals).
-survival_curves <- function(object, hazard) {
-  curves <- t(apply(1 - hazard, 1L, cumprod))
-  if (ncol(hazard) == 1L) curves <- 1 - hazard
-  dimnames(curves) <- list(rownames(hazard), format_each(object$problem$outcome$breaks[-1L]))
-  curves
+# Fitted probabilities (n, t); of long data those of each row in its task.
+fitted.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  problem <- fit$problem
+  found <- if (problem$outcome$kind == "long")
+    spread_labels(problem, stats::plogis(label_linear(problem, params_of(fit)))) else
+    stats::plogis(row_linear(problem$x, problem$offset, params_of(fit)))
+  stats::napredict(fit$na.action, found)
 }
 
-# Median survival time, NA where survival stays above one half. Within an interval the hazard is taken as constant, so
-# that survival falls geometrically; linearly where it falls to 0.
-median_times <- function(object, hazard) {
-  alive <- survival_curves(object, hazard)
-  breaks <- object$problem$outcome$breaks
-  apply(alive, 1L, function(row) {
-    if (!isTRUE(any(row <= 0.5))) return(NA_real_)
-    k <- base::which.max(row <= 0.5)
-    first <- c(1, row)[k]
-    share <- if (row[k] > 0) log(0.5 / first) / log(row[k] / first) else (first - 0.5) / first
-    breaks[k] + min(max(share, 0), 1) * (breaks[k + 1L] - breaks[k])
-  })
-}
-
-fitted.fusedlr <- function(object, which = 1L, ...) {
-  check_no_more(...)
-  predict.fusedlr(object, type = "response", which = which)
-}
-
-residuals.fusedlr <- function(object, type = c("response", "pearson", "deviance"), which = 1L, ...) {
-  check_no_more(...)
+residuals.fusedlr <- function(object, type = c("response", "pearson", "deviance"), ...) {
   type <- check_word("type", type, c("response", "pearson", "deviance"))
-  problem <- object$problem
-  yes <- fitted.fusedlr(object, which)
-  response <- (problem$signs > 0) - yes
-  losses <- log_losses(problem, linear_predictor(problem, params_at(object, which)))
-  found <- switch(type, response = response, pearson = sqrt(problem$weights) * response / sqrt(yes * (1 - yes)),
-                  deviance = problem$signs * sqrt(2 * losses))
-  found[problem$weights == 0] <- NA
-  structure(found, dimnames = dimnames(yes))
+  fit <- one_fit(object, ...)
+  problem <- fit$problem
+  labels <- problem$labels
+  linear <- label_linear(problem, params_of(fit))
+  found <- switch(type, response = (labels$sign > 0) - stats::plogis(linear),
+                  pearson = labels$sign * exp(-labels$sign * linear / 2),
+                  deviance = labels$sign * sqrt(2 * label_loss(labels, linear)))
+  stats::naresid(fit$na.action, spread_labels(problem, found))
 }
 
+# Rows with an observed label; groups of such rows in a survival model.
 nobs.fusedlr <- function(object, ...) {
-  check_no_more(...)
-  sum(rowSums(object$problem$weights > 0) > 0)
+  problem <- one_fit(object, ...)$problem
+  rows <- unique(problem$labels$row) + 1L
+  by_group <- problem$outcome$kind %in% c("survival", "risks")
+  if (by_group) n_groups(problem) else length(rows)
 }
+
+n_groups <- function(problem) length(unique(problem$units$code[problem$labels$row + 1L]))
 
 # So that confint() says it, too.
 vcov.fusedlr <- function(object, ...) {
   refuse("shrunken coefficients have no standard errors: see refit() and bootstrap(), which have confint()")
 }
 
-logLik.fusedlr <- function(object, which = 1L, ...) {
-  check_no_more(...)
-  problem <- object$problem
-  losses <- log_losses(problem, linear_predictor(problem, params_at(object, which)))
-  found <- if (problem$outcome$kind == "cumulative") level_likelihood(object, which) else -sum(losses)
-  structure(found, df = effective_df(object, which), nobs = sum(row_weights(problem)), class = "logLik")
+confint.fusedlr <- function(object, parm, level = 0.95, ...) vcov.fusedlr(object)
+
+sigma.fusedlr <- function(object, ...) {
+  one_fit(object, ...)
+  1
+}
+
+logLik.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  df <- if (inherits(object, "refit.fusedlr")) length(object$values) else effective_df(fit)
+  structure(log_likelihood(fit), df = df, nobs = sum(fit$problem$units$times), class = "logLik")
 }
 
 # Cumulative tasks overlap, so that their log-likelihoods do not add up: that of the levels themselves.
-level_likelihood <- function(object, which) {
-  problem <- object$problem
-  chances <- suppressWarnings(level_probabilities(object, fitted.fusedlr(object, which)))
-  level <- 1L + rowSums(problem$signs > 0 & problem$weights > 0)
-  times <- row_weights(problem)
-  sum((times * log(chances[cbind(seq_along(level), level)]))[times > 0])
+log_likelihood <- function(fit) {
+  problem <- fit$problem
+  params <- params_of(fit)
+  if (problem$outcome$kind != "cumulative") return(-sum(task_losses(problem, params)))
+  labels <- problem$labels
+  yes <- labels$sign > 0 & labels$weight > 0
+  level <- rep(1L, nrow(problem$x))
+  highest <- tapply(label_task(labels)[yes], labels$row[yes], max)
+  level[as.integer(names(highest)) + 1L] <- highest + 1L
+  times <- largest_by_row(labels, nrow(problem$x))
+  chances <- suppressWarnings(level_probabilities(problem$outcome, row_linear(problem$x, problem$offset, params)))
+  seen <- times > 0
+  sum(times[seen] * log(chances[cbind(seq_along(level), level)][seen]))
 }
 
-# Effective degrees of freedom: the trace of (H + R)^-1 H, with H the information in the distinct values and R the ridge
-# on them; without ridge their number.
-effective_df <- function(object, which) {
-  pattern <- pattern_of(object, which)
-  ridge <- object$table$l2[which] * object$problem$factors[row(pattern)[pattern > 0L], "l2"]
-  if (!any(ridge > 0)) return(max(pattern))
-  ridge <- rowsum(ridge, pattern[pattern > 0L])[, 1L]
-  design <- pattern_design(object$problem, pattern)
-  yes <- fitted.fusedlr(object, which)[cbind(design$row, design$task)]
-  information <- crossprod(design$z, design$weights * yes * (1 - yes) * design$z)
-  unit <- sqrt(diag(information) + ridge)  # features may differ by many orders of magnitude
-  information <- information / outer(unit, unit)
-  parts <- eigen(information + diag(ridge / unit^2, length(ridge)), symmetric = TRUE)
-  kept <- parts$values > 1e-12 * max(parts$values)
-  vectors <- parts$vectors[, kept, drop = FALSE]
-  sum((information %*% vectors) * vectors / rep(parts$values[kept], each = nrow(vectors)))
+deviance.fusedlr <- function(object, ...) -2 * log_likelihood(one_fit(object, ...))
+
+# Observed labels, weights counted, less distinct values.
+df.residual.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  sum(fit$problem$labels$weight) - max(pattern_of(fit))
 }
 
-deviance.fusedlr <- function(object, which = 1L, ...) {
-  check_no_more(...)
-  -2 * as.numeric(logLik.fusedlr(object, which))
+weights.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  stats::naresid(fit$na.action, spread_labels(fit$problem, fit$problem$labels$weight))
 }
 
 formula.fusedlr <- function(x, ...) {
-  check_no_more(...)
-  if (is.null(x$formula)) refuse("this fit was made from a matrix, not from a formula")
-  x$formula
+  fit <- one_fit(x, ...)
+  if (is.null(fit$formula)) refuse("this fit was made from a matrix, not from a formula")
+  fit$formula
+}
+
+terms.fusedlr <- function(x, ...) {
+  fit <- one_fit(x, ...)
+  if (is.null(fit$formula)) refuse("this fit was made from a matrix, not from a formula: it has no terms")
+  stats::terms(fit$formula)
+}
+
+model.frame.fusedlr <- function(formula, ...) {
+  fit <- one_fit(formula, ...)
+  if (is.null(fit$model)) refuse("this fit was made from a matrix, not from a formula: it has no model frame")
+  fit$model
+}
+
+# The design with its column of ones.
+model.matrix.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  structure(cbind(`(Intercept)` = 1, fit$problem$x), assign = fit$assign, contrasts = fit$contrasts)
+}
+
+# Two fits or refits of the same rows are compared by anova() of their likelihoods, one alone by change_test().
+anova.fusedlr <- function(object, ...) {
+  refuse("anova() of penalized fits has no known distribution; see change_test() for effects that change between ",
+         "tasks, and confint(refit()) for single values")
 }
 
 # Tied groups: the number of the group of each entry of params, 0 for a zero coefficient, (1 + d, t).
-pattern_of <- function(object, which) {
-  params <- params_at(object, which)
+pattern_of <- function(fit) {
+  params <- params_of(fit)
   group <- matrix(seq_len(ncol(params)), nrow(params), ncol(params), byrow = TRUE)
-  ends <- object$problem$graph$ends + 1L
+  ends <- fit$problem$graph$ends + 1L
   repeat {
     before <- group
     for (e in seq_len(ncol(ends))) {
@@ -237,38 +320,13 @@ pattern_of <- function(object, which) {
   found
 }
 
-plot.fusedlr <- function(x, which = 1L, features = NULL, standardized = FALSE, xlab = "", ylab = NULL, ...) {
-  standardized <- check_flag("standardized", standardized)
-  b <- params_at(x, which)[-1L, , drop = FALSE] * if (standardized) x$problem$scale else 1
-  if (is.null(features)) features <- rownames(b)[rowSums(b != 0) > 0]
-  unknown <- setdiff(features, rownames(b))
-  if (length(unknown)) refuse("features names what the model does not have: ", quoted(unknown))
-  b <- b[features, , drop = FALSE]
-  if (!nrow(b)) {
-    graphics::plot.new()
-    graphics::title(main = "Every coefficient is zero")
-    return(invisible(b))
-  }
-  if (is.null(ylab)) ylab <- if (standardized) "Standardized coefficient" else "Coefficient"
-  draw_steps(b, x$problem$outcome$breaks, xlab, ylab, ...)
-  invisible(b)
-}
+values_in_places <- function(pattern, values) c(0, values)[pattern + 1L]
 
-# One step for each task, on a true time axis where breaks are given; the legend has the space at the right to itself.
-draw_steps <- function(b, breaks, xlab, ylab, ...) {
-  ends <- if (is.null(breaks)) seq_len(ncol(b) + 1L) - 0.5 else breaks
-  named <- nrow(b) <= 15L
-  room <- if (named) legend_share(rownames(b)) else 0
-  colours <- grDevices::hcl.colors(max(nrow(b), 2L), "Dark 3")
-  graphics::matplot(ends, rbind(t(b), b[, ncol(b)]), type = "s", lty = 1L, lwd = 2, col = colours, xaxt = "n",
-                    xlab = xlab, ylab = ylab, xlim = range(ends) + c(0, room / (1 - room)) * diff(range(ends)), ...)
-  if (is.null(breaks)) graphics::axis(1L, seq_len(ncol(b)), colnames(b)) else graphics::axis(1L, ends)
-  graphics::abline(h = 0, col = "grey")
-  if (named) graphics::legend("topright", rownames(b), col = colours, lty = 1L, lwd = 2, bty = "n", cex = 0.8)
-}
-
-# Share of the plot's width that a legend with these words takes: half an inch for its lines, then letters.
-legend_share <- function(words) {
-  inches <- 0.5 + 0.5 * graphics::par("cin")[1L] * max(nchar(words))
-  min(inches / graphics::par("pin")[1L], 0.6)
+# Rows of the coefficients that belong to each term of the formula; without a formula each feature is its own.
+rows_of_terms <- function(fit) {
+  rows <- seq_len(ncol(fit$problem$x)) + 1L
+  if (is.null(fit$terms)) return(stats::setNames(as.list(rows), colnames(fit$problem$x)))
+  labels <- attr(fit$terms, "term.labels")
+  found <- lapply(seq_along(labels), function(k) rows[fit$assign[fit$assign > 0] == k])
+  Filter(length, stats::setNames(found, labels))
 }

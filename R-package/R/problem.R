@@ -1,32 +1,52 @@
-# What the solver sees: features, signs, weights, offsets, factors of the penalties, and which tasks are neighbours.
+# What the solver sees: features, labels, sampling units, offsets, factors of the penalties, and which tasks are
+# neighbours. Shapes are those of Python: n rows, d features, t tasks, m labels; coefficients (1 + d, t).
 
-read_problem <- function(x, y, tasks, weights, offset, penalty_factors, fusion_factors, standardize, fuse_intercepts,
-                         kind, breaks) {
+read_problem <- function(x, y, arguments) {
+  a <- arguments
   x <- read_features(x)
   warn_collinear(x)
-  kind <- check_word("kind", kind, c("sequential", "cumulative"))
-  outcome <- read_outcome(y, kind, breaks)
-  names <- colnames(outcome$signs)
-  if (nrow(outcome$signs) != nrow(x))
-    refuse("y must have one row for each of the ", nrow(x), " rows of x, found ", nrow(outcome$signs))
-  weights <- per_label("weights", weights, 1, nrow(x), names)
-  if (any(weights < 0)) refuse("weights must not be negative, found ", shown(min(weights)))
-  signs <- unname(outcome$signs)
-  weights[is.na(signs)] <- 0
-  times <- largest_weights(weights)
-  if (!is.null(outcome$exposure)) weights <- weights * outcome$exposure
-  signs[weights == 0] <- 0
-  empty <- colSums(weights) == 0
+  outcome <- read_outcome(y, a, nrow(x))
+  if (outcome$n != nrow(x))
+    refuse("y must have one row for each of the ", nrow(x), " rows of x, found ", outcome$n)
+  names <- outcome$tasks
+  weights <- per_label("weights", a$weights, nrow(x), names)
+  labels <- weighted_labels(outcome$labels, weights)
+  once <- outcome$labels
+  once$weight[] <- 1
+  units <- if (is.null(a$groups)) row_units(weighted_labels(once, weights), nrow(x)) else
+    read_groups(a$groups, labels, nrow(x))
+  if (!is.null(outcome$times) && !are_rows(units)) refuse_overlaps(outcome$times, units)
+  empty <- diff(labels$start) == 0
   if (any(empty)) refuse("y and weights must leave an observed label in every task; there is none in ",
                          quoted(names[empty]))
-  scale <- if (check_flag("standardize", standardize)) column_scales(x, times) else rep(1, ncol(x))
-  fuse_intercepts <- check_flag("fuse_intercepts", fuse_intercepts)
-  list(x = x, signs = signs, weights = weights, times = times, offset = per_label("offset", offset, 0, nrow(x), names),
-       has_offset = !is.null(offset), graph = read_graph(tasks, names), scale = scale,
-       factors = row_factors(read_factors("penalty_factors", penalty_factors, colnames(x)),
-                             read_factors("fusion_factors", fusion_factors, colnames(x)), scale, fuse_intercepts),
-       fuse_intercepts = fuse_intercepts, standardize = standardize, tasks = names,
-       labels = outcome$labels, outcome = outcome[setdiff(names(outcome), c("signs", "labels", "exposure"))])
+  standardize <- check_flag("standardize", a$standardize)
+  scale <- if (standardize) column_scales(x, unit_shares(units, labels)) else rep(1, ncol(x))
+  fuse_intercepts <- check_flag("fuse_intercepts", a$fuse_intercepts)
+  factors <- read_factors("penalty_factors", a$penalty_factors, colnames(x))
+  if (!is.null(a$penalty.factor)) factors <- glmnet_factors(a$penalty.factor, a$penalty_factors, a$lambda, colnames(x))
+  list(x = x, labels = labels, units = units, offset = per_label("offset", a$offset, nrow(x), names),
+       graph = read_graph(a$tasks, names, outcome$breaks, outcome$causes), scale = scale,
+       factors = row_factors(factors, read_factors("fusion_factors", a$fusion_factors, colnames(x)), scale,
+                             fuse_intercepts),
+       fuse_intercepts = fuse_intercepts, standardize = standardize, tasks = names, words = outcome$words,
+       outcome = outcome[setdiff(names(outcome), c("n", "labels", "words", "tasks", "times"))])
+}
+
+# Labels times the user's weights; a weight of 0 leaves a label out.
+weighted_labels <- function(labels, weights) {
+  if (is.null(weights)) return(labels)
+  if (any(weights < 0)) refuse("weights must not be negative, found ", shown(min(weights)))
+  given <- weights[cbind(labels$row + 1L, if (ncol(weights) > 1L) label_task(labels) else 1L)]
+  labels$weight <- labels$weight * given
+  some_labels(labels, given > 0)
+}
+
+read_groups <- function(groups, labels, n) {
+  if (is.list(groups) || !is.null(dim(groups)) && ncol(as.matrix(groups)) > 1L || length(groups) != n)
+    refuse("groups must hold one value for each of the ", n, " rows, found ", shown(groups))
+  if (anyNA(groups))
+    refuse("groups must name a group for every row, found ", sum(is.na(groups)), " missing values; drop these rows")
+  given_units(as.vector(groups), attr(groups, "word"), labels)
 }
 
 # Factors on l1, l2 and fusion of each row of the coefficients, (1 + d, 3). They standardize features: a fit with a
@@ -45,12 +65,14 @@ read_features <- function(x) {
     if (any(text)) refuse("x must hold numbers; columns ", quoted(names(x)[text]),
                           " do not: use a formula, or model.matrix()")
   }
+  if (!is.atomic(x) && !is.data.frame(x)) refuse("x must be a matrix of numbers, found class ", class(x)[1L])
   x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) refuse("x must be a matrix of numbers, found ", typeof(x))
   if (!nrow(x) || !ncol(x)) refuse("x must have rows and columns, found ", nrow(x), " by ", ncol(x))
   storage.mode(x) <- "double"
   bad <- !is.finite(x)
   if (any(bad)) refuse("x has NA, NaN or Inf in ", sum(rowSums(bad) > 0), " rows; drop or impute them")
+  if (max(abs(x)) > 1e100) refuse("x must lie between -1e100 and 1e100, found ", shown(max(abs(x))))
   if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
   if (anyDuplicated(colnames(x))) refuse("x must not repeat the name of a column, found ",
                                          quoted(colnames(x)[duplicated(colnames(x))]), " twice")
@@ -68,13 +90,13 @@ without_intercept <- function(x) {
 
 # Standard deviation of each feature over the rows, each as often as it counts; 1 where it does not vary.
 column_scales <- function(x, times) {
-  spread <- .Call(C_scales, t(x), matrix(times, 1L))
+  spread <- .Call(C_scales, x, times)
   replace(spread, spread == 0, 1)
 }
 
 read_factors <- function(name, factors, features) {
   if (is.null(factors)) return(rep(1, length(features)))
-  if (!is.numeric(factors) || !all(is.finite(factors)) || any(factors < 0))
+  if (!is.numeric(factors) || !all(is.finite(factors)) || any(factors < 0) || any(factors > 1e100))
     refuse(name, " must hold numbers that are finite and not negative, found ", shown(factors))
   if (!is.null(names(factors))) {
     unknown <- setdiff(names(factors), features)
@@ -87,38 +109,54 @@ read_factors <- function(name, factors, features) {
   as.numeric(factors)
 }
 
+# glmnet's penalty.factor goes with its lambda, and is rescaled as there: its mean is 1.
+glmnet_factors <- function(penalty.factor, penalty_factors, lambda, features) {
+  if (is.null(lambda) || !is.null(penalty_factors))
+    refuse("penalty.factor goes with lambda and alpha, as in glmnet, where it is divided by its mean; ",
+           "penalty_factors go with l1 and l2, as they are")
+  factors <- read_factors("penalty.factor", penalty.factor, features)
+  if (!any(factors > 0)) refuse("penalty.factor must have a positive number, found ", shown(penalty.factor))
+  factors / mean(factors)
+}
+
 # A number, a vector by row, or a matrix (n, t); columns of a matrix are found by name where it has the tasks' names.
-per_label <- function(name, value, default, n, tasks) {
-  if (is.null(value)) value <- default
+# NULL, or a matrix (n, 1) or (n, t).
+per_label <- function(name, value, n, tasks) {
+  if (is.null(value)) return(NULL)
   if (is.data.frame(value)) value <- as.matrix(value)
   if (!is.numeric(value) && !is.logical(value)) refuse(name, " must hold numbers, found class ", class(value)[1L])
   if (!all(is.finite(value))) refuse(name, " must be finite, found NA, NaN or Inf")
-  if (is.matrix(value) && setequal(colnames(value), tasks)) value <- value[, tasks, drop = FALSE]
+  if (any(abs(value) > 1e100)) refuse(name, " must lie between -1e100 and 1e100, found ", shown(max(abs(value))))
+  if (is.matrix(value) && length(colnames(value)) && setequal(colnames(value), tasks))
+    value <- value[, tasks, drop = FALSE]
   if (is.matrix(value) && ncol(value) == 1L) value <- drop(value)
   fits <- if (is.matrix(value)) all(dim(value) == c(n, length(tasks))) else length(value) %in% c(1L, n)
   if (!fits) refuse(name, " must hold one number for each of the ", n, " rows, or a matrix with a column for each task")
-  matrix(as.numeric(value), n, length(tasks))
+  if (is.matrix(value)) matrix(as.numeric(value), n) else matrix(as.numeric(value), n, 1L)
 }
 
-# Edges as positions from 0, the smaller first, as the core wants them.
-read_graph <- function(tasks, names) {
+# Edges as positions from 0, the smaller first, as the core wants them. Causes of an event are not fused with each other
+# unless edges say so.
+read_graph <- function(tasks, names, breaks, causes) {
   t <- length(names)
   if (is.character(tasks) && length(tasks) == 1L && is.null(dim(tasks))) {
     tasks <- check_word("tasks", tasks, c("chain", "ring"))
     if (tasks == "ring" && t < 3L) refuse("tasks = \"ring\" needs at least 3 tasks, found ", t, "; use \"chain\"")
     first <- seq_len(if (tasks == "ring") t else t - 1L)
+    if (tasks == "chain" && length(causes)) first <- first[first %% (length(breaks) - 1L) != 0]
     edges <- cbind(first, first %% t + 1, rep(1, length(first)))
   } else if ((is.matrix(tasks) || is.data.frame(tasks)) && ncol(tasks) %in% 2:3) {
     tasks <- as.data.frame(tasks, stringsAsFactors = FALSE)
     weights <- if (ncol(tasks) == 3L) suppressWarnings(as.numeric(tasks[[3L]])) else rep(1, nrow(tasks))
-    edges <- cbind(task_positions(tasks[[1L]], names), task_positions(tasks[[2L]], names), weights)
+    edges <- cbind(task_places(tasks[[1L]], names), task_places(tasks[[2L]], names), weights)
   } else refuse("tasks must be \"chain\", \"ring\", or a matrix of edges with two columns (task, task) or three ",
                 "(and a weight), found ", shown(tasks))
   make_graph(edges, t)
 }
 
-task_positions <- function(v, names) {
-  known <- match(as.character(v), names)
+# Tasks by name, else by position.
+task_places <- function(v, names) {
+  known <- match(task_text(v), names)
   number <- suppressWarnings(as.numeric(as.character(v)))
   known <- ifelse(is.na(known) & number %in% seq_along(names), number, known)
   if (anyNA(known)) refuse("tasks: no task ", quoted(as.character(v)[is.na(known)]), "; there are ", quoted(names),
@@ -131,7 +169,8 @@ make_graph <- function(edges, t) {
   weights <- as.numeric(edges[, 3L])
   if (any(ends[, 1L] == ends[, 2L])) refuse("tasks: an edge joins two different tasks")
   if (anyDuplicated(ends)) refuse("tasks: an edge is given twice; add the weights instead")
-  if (!all(is.finite(weights)) || any(weights <= 0)) refuse("tasks: the weight of an edge must be finite and positive")
+  if (!all(is.finite(weights)) || any(weights <= 0) || any(weights > 1e100))
+    refuse("tasks: the weight of an edge must be finite and positive")
   chain <- nrow(ends) == t - 1L && all(ends == cbind(seq_len(t - 1L), seq_len(t - 1L) + 1L))
   list(ends = matrix(as.integer(t(ends) - 1), nrow = 2L), weights = weights, chain = chain)
 }
@@ -140,30 +179,73 @@ is_ring <- function(graph, t) {
   t > 2L && ncol(graph$ends) == t && all((graph$ends[2L, ] - graph$ends[1L, ]) %in% c(1L, t - 1L))
 }
 
+# Whether every edge joins a task with the next one: a chain, or several.
+is_line <- function(graph) all(graph$ends[2L, ] - graph$ends[1L, ] == 1L)
+
 graph_word <- function(graph, t) {
   word <- if (t == 1L) "single" else if (graph$chain) "chain" else if (is_ring(graph, t)) "ring" else
-    paste(ncol(graph$ends), "edges")
+    if (is_line(graph) && ncol(graph$ends)) "chains" else paste(ncol(graph$ends), "edges")
   if (any(graph$weights != 1)) paste("weighted", word) else word
 }
 
-# Connected component of each task, by the position of one of its tasks.
+# Connected component of each task, by the position of its first task.
 components <- function(graph, t) {
   part <- seq_len(t)
   for (e in seq_len(ncol(graph$ends))) {
-    pair <- part[graph$ends[, e] + 1L]
+    pair <- range(part[graph$ends[, e] + 1L])
     part[part == pair[2L]] <- pair[1L]
   }
   part
 }
 
-some_rows <- function(problem, rows) {
-  problem$times <- problem$times[rows]
-  for (name in c("x", "signs", "weights", "offset")) problem[[name]] <- problem[[name]][rows, , drop = FALSE]
+# The same problem with every weight multiplied by a number for its row: folds, draws, halves.
+reweighted <- function(problem, times) {
+  problem$labels$weight <- problem$labels$weight * times[problem$labels$row + 1L]
   problem
 }
 
-# Rows are the independent units: each counts once, by its largest weight, however many tasks it has and whatever share
-# of an interval it was watched.
-row_weights <- function(problem) problem$times
+# The same problem with the labels of some of the rows.
+on_rows <- function(problem, rows) {
+  problem$labels <- some_labels(problem$labels, rows[problem$labels$row + 1L])
+  problem$units$times <- if (are_rows(problem$units)) problem$units$times * rows else
+    replace(0 * problem$units$times, unique(problem$units$code[problem$labels$row + 1L]) + 1L, 1)
+  problem
+}
 
-largest_weights <- function(weights) do.call(pmax, lapply(seq_len(ncol(weights)), function(k) weights[, k]))
+# Offset of every label, NULL where there is none.
+label_offset <- function(problem, labels = problem$labels) {
+  if (is.null(problem$offset)) return(NULL)
+  problem$offset[cbind(labels$row + 1L, if (ncol(problem$offset) > 1L) label_task(labels) else 1L)]
+}
+
+# Linear predictor of every label, (m).
+label_linear <- function(problem, params, labels = problem$labels) {
+  linear <- numeric(length(labels$row))
+  for (k in seq_len(n_tasks(labels))) {
+    part <- seq_len(labels$start[k + 1L] - labels$start[k]) + labels$start[k]
+    rows <- labels$row[part] + 1L
+    x <- if (length(rows) == nrow(problem$x)) problem$x else problem$x[rows, , drop = FALSE]
+    linear[part] <- as.vector(x %*% params[-1L, k]) + params[1L, k]
+  }
+  offset <- label_offset(problem, labels)
+  if (is.null(offset)) linear else linear + offset
+}
+
+# Linear predictor of every row in every task, (n, t).
+row_linear <- function(x, offset, params) {
+  linear <- rep(params[1L, ], each = nrow(x)) + as.matrix(x %*% params[-1L, , drop = FALSE])
+  dimnames(linear) <- list(rownames(x), colnames(params))
+  if (is.null(offset)) return(linear)
+  linear + if (ncol(offset) > 1L) offset else offset[, rep(1L, ncol(params))]
+}
+
+# Negative log-likelihood of every label, weights not counted; exact for margins of any size.
+label_loss <- function(labels, linear) {
+  margin <- labels$sign * linear
+  pmax(-margin, 0) + log1p(exp(-abs(margin)))
+}
+
+# Components of -log-likelihood by task, weights counted.
+task_losses <- function(problem, params) {
+  by_task(problem$labels, problem$labels$weight * label_loss(problem$labels, label_linear(problem, params)))
+}

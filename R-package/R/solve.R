@@ -1,7 +1,7 @@
-# The interface to the compiled solver, and the loss that it minimises.
+# The interface to the compiled core.
 
 # Of a fit as a list. It rises when its parts change, so that one read from an older file is refused.
-FORMAT <- 2L
+FORMAT <- 3L
 
 FLOOR <- 1e-5
 STATUS <- c("optimal", "separated", "not_converged")
@@ -24,10 +24,9 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   list(params = aperm(found[[1L]], c(2L, 1L, 3L)), table = table)
 }
 
-# Matrices transposed, as the core wants them. What is none goes as it is: the glue says what is wrong with it.
 solver_parts <- function(problem) {
-  turned <- lapply(problem[c("x", "signs", "weights", "offset")], function(m) if (is.matrix(m)) t(m) else m)
-  c(unname(turned), list(problem$graph$ends, problem$graph$weights, problem$graph$chain))
+  labels <- problem$labels
+  list(problem$x, unname(labels), label_offset(problem), problem$graph$ends, problem$graph$weights, problem$graph$chain)
 }
 
 # What R does at Ctrl-C, once the solver has given its memory back.
@@ -36,20 +35,22 @@ interrupt <- function() {
   invokeRestart("abort")
 }
 
-linear_predictor <- function(problem, params) {
-  problem$offset + rep(params[1L, ], each = nrow(problem$x)) + unname(problem$x) %*% params[-1L, , drop = FALSE]
+# Sampling units by the core: their number, how many uniform numbers their folds take, whether folds split weights.
+count_units <- function(units) {
+  found <- .Call(C_units, units$code, units$times)
+  list(number = found[1L], uniforms = found[2L], split = found[3L] > 0)
 }
 
-# Weighted negative log-likelihood of every label, (n, t); exact for margins of any size.
-log_losses <- function(problem, linear) {
-  margin <- problem$signs * linear
-  problem$weights * (pmax(-margin, 0) + log1p(exp(-abs(margin))))
-}
+# Multipliers of the row weights when these units (places, from 0) are drawn.
+drawn_weights <- function(units, places, uniform) .Call(C_drawn, units$code, units$times, as.integer(places), uniform)
 
-# Gradient of the loss in the coefficients, (1 + d, t).
-gradient <- function(problem, params) {
-  residual <- -problem$weights * problem$signs * stats::plogis(-problem$signs * linear_predictor(problem, params))
-  rbind(colSums(residual), crossprod(unname(problem$x), residual))
+# The same work on many things, by package future.apply where asked for. Nothing random happens in it, so the numbers do
+# not depend on where it is done.
+over <- function(things, work, parallel, ...) {
+  if (!check_flag("parallel", parallel)) return(lapply(things, work, ...))
+  if (!requireNamespace("future.apply", quietly = TRUE))
+    refuse("parallel = TRUE needs package future.apply, which is not installed; see its plan() for where to work")
+  future.apply::future_lapply(things, work, ..., future.packages = "fusedlr")
 }
 
 # Name of the instruction set that the solver uses on this machine.

@@ -3,12 +3,13 @@
 print.fusedlr <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   chkDots(...)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  if (nrow(x$table) > 1L) {
+  if (is_grid(x)) {
     print(x$table[c("l1", "l2", "fusion", "nonzeros", "df", "gap", "status")], digits = digits)
     return(invisible(x))
   }
-  print_params(params_at(x, 1L), pattern_of(x, 1L), x$problem$graph, digits)
+  print_params(params_of(x), pattern_of(x), x$problem$graph, digits)
   cat("\n", x$table$df, " distinct values; ", gap_text(x$table), "\n", sep = "")
+  if (length(x$na.action)) cat(na_text(x$na.action), "\n", sep = "")
   invisible(x)
 }
 
@@ -35,10 +36,10 @@ tie_marks <- function(groups, graph) {
   t <- ncol(groups)
   marks <- matrix("", nrow(groups), t)
   if (t == 1L) return(marks)
-  if (graph$chain || is_ring(graph, t)) {
+  if (is_line(graph) || is_ring(graph, t)) {
     same <- groups[, -1L, drop = FALSE] == groups[, -t, drop = FALSE] & groups[, -1L, drop = FALSE] > 0L
     marks[, -t] <- ifelse(same, " =", "  ")
-    if (!graph$chain) marks[, t] <- ifelse(groups[, t] == groups[, 1L] & groups[, t] > 0L, " =", "  ")
+    if (is_ring(graph, t)) marks[, t] <- ifelse(groups[, t] == groups[, 1L] & groups[, t] > 0L, " =", "  ")
     return(marks)
   }
   for (row in seq_len(nrow(groups))) {
@@ -49,30 +50,35 @@ tie_marks <- function(groups, graph) {
   marks
 }
 
-summary.fusedlr <- function(object, which = 1L, ...) {
-  check_no_more(...)
-  problem <- object$problem
-  params <- params_at(object, which)
-  losses <- colSums(log_losses(problem, linear_predictor(problem, params)))
-  labels <- colSums(problem$weights)
-  yes <- colSums(problem$weights * (problem$signs > 0))
-  tasks <- data.frame(labels, yes, share = yes / labels, nonzero = colSums(params[-1L, , drop = FALSE] != 0),
-                      logLik = -losses,
-                      explained = 1 - losses / null_losses(problem), row.names = problem$tasks)
-  structure(list(call = object$call, point = object$table[which, ], tasks = tasks, params = params, tol = object$tol,
-                 pattern = pattern_of(object, which),
-                 problem = problem[c("graph", "fuse_intercepts", "standardize", "outcome")],
-                 logLik = logLik.fusedlr(object, which), nobs = nobs.fusedlr(object)), class = "summary.fusedlr")
+summary.fusedlr <- function(object, ...) {
+  fit <- one_fit(object, ...)
+  problem <- fit$problem
+  params <- params_of(fit)
+  labels <- problem$labels
+  losses <- task_losses(problem, params)
+  counts <- by_task(labels, labels$weight)
+  yes <- by_task(labels, labels$weight * (labels$sign > 0))
+  tasks <- data.frame(labels = counts, yes, share = yes / counts, nonzero = colSums(params[-1L, , drop = FALSE] != 0),
+                      logLik = -losses, explained = 1 - losses / null_losses(problem), row.names = problem$tasks)
+  structure(list(call = fit$call, point = fit$table, tasks = tasks, params = params, pattern = pattern_of(fit),
+                 problem = problem[c("graph", "fuse_intercepts", "standardize", "outcome", "words")],
+                 rows = length(unique(labels$row)), unlabelled = nrow(problem$x) - length(unique(labels$row)),
+                 groups = if (!are_rows(problem$units)) n_groups(problem), word = problem$units$word,
+                 na.action = fit$na.action, logLik = logLik.fusedlr(fit), nobs = nobs.fusedlr(fit)),
+            class = "summary.fusedlr")
 }
 
 # Loss of the null model of each task: an intercept and the offset.
 null_losses <- function(problem) {
+  labels <- problem$labels
+  offset <- label_offset(problem)
+  task <- label_task(labels)
   vapply(seq_along(problem$tasks), function(k) {
-    seen <- problem$weights[, k] > 0
-    yes <- problem$signs[seen, k] > 0
+    seen <- task == k & labels$weight > 0
+    yes <- labels$sign[seen] > 0
     if (all(yes) || !any(yes)) return(0)
-    fit <- suppressWarnings(stats::glm.fit(rep(1, sum(seen)), as.numeric(yes), problem$weights[seen, k],
-                                           offset = problem$offset[seen, k], family = stats::quasibinomial()))
+    fit <- suppressWarnings(stats::glm.fit(rep(1, sum(seen)), as.numeric(yes), labels$weight[seen],
+                                           offset = offset[seen], family = stats::quasibinomial()))
     fit$deviance / 2
   }, 0)
 }
@@ -80,20 +86,35 @@ null_losses <- function(problem) {
 print.summary.fusedlr <- function(x, digits = 4L, ...) {
   chkDots(...)
   point <- x$point
-  cat("\nFused logistic regression: ", nrow(x$tasks), " tasks (", graph_word(x$problem$graph, nrow(x$tasks)), "), ",
-      x$nobs, " rows, ",
+  t <- nrow(x$tasks)
+  cat("\nFused logistic regression: ", t, if (t == 1L) " task (" else " tasks (", graph_word(x$problem$graph, t), "), ",
+      x$rows, " rows", if (!is.null(x$groups)) paste0(" of ", x$groups, " groups (", x$word, ")"), ", ",
       nrow(x$params) - 1L, " features\n", sep = "")
   cat("l1 = ", format(point$l1, digits = 4L), ", l2 = ", format(point$l2, digits = 4L), ", fusion = ",
       format(point$fusion, digits = 4L), ": ", gap_text(point), "\n", sep = "")
   cat("logLik ", format(as.numeric(x$logLik), nsmall = 2L, digits = 6L), " (df ",
       format(attr(x$logLik, "df"), digits = 4L), "), AIC ",
       format(stats::AIC(x$logLik), digits = 6L), ", BIC ", format(stats::BIC(x$logLik), digits = 6L), "\n", sep = "")
-  cat("\n")
+  cat(strwrap(facts(x), 0.95 * getOption("width"), exdent = 2L), "", sep = "\n")
   print(x$tasks, digits = digits)
   cat("\n")
   print_params(x$params, x$pattern, x$problem$graph, digits)
   cat("", strwrap(notes(x), 0.95 * getOption("width")), sep = "\n")
   invisible(x)
+}
+
+# What the labels mean, and which rows and events have none.
+facts <- function(x) {
+  outcome <- x$problem$outcome
+  words <- unique(vapply(x$problem$words, `[[`, "", 2L))
+  inside <- sum(x$tasks$yes)
+  c(if (outcome$kind %in% c("labels", "long")) paste0("Yes is ", quoted(words)),
+    if (!is.null(outcome$levels)) paste0(length(outcome$levels), " levels (", outcome$kind,
+                                         if (outcome$direction == "backward") ", backward", ")"),
+    if (!is.null(outcome$breaks)) paste0(
+      "Events: ", format(inside), " in the intervals", if (any(outcome$left_out > 0))
+        paste0(", ", outcome$left_out[["before"]], " before and ", outcome$left_out[["beyond"]], " beyond the breaks")),
+    if (x$unlabelled > 0) paste(x$unlabelled, "rows without a label"), na_text(x$na.action))
 }
 
 notes <- function(x) {

@@ -1,8 +1,9 @@
 # What a user should hear of before trusting a fit, each by a class of its own.
 
 warn_one_class <- function(problem) {
-  yes <- colSums(problem$weights * (problem$signs > 0))
-  single <- yes == 0 | yes == colSums(problem$weights)
+  labels <- problem$labels
+  count <- function(sign) by_task(labels, labels$weight * (labels$sign == sign))
+  single <- count(1) == 0 | count(-1) == 0
   if (any(single)) warn("fusedlr_one_class", "every observed label is the same in ", quoted(problem$tasks[single]),
                         "; drop these tasks, or fuse intercepts (fuse_intercepts = TRUE)")
 }
@@ -46,10 +47,10 @@ alike <- function(x) {
 
 # A chosen point at an end of the grid, unless a larger penalty would change nothing, as all is zero or tied already, or
 # a smaller one next to nothing, as it is small and no coefficient is zero or tied.
-warn_edge <- function(lists, fit) {
-  ends <- unlist(lapply(names(lists), function(name) {
+warn_edge <- function(points, fit) {
+  ends <- unlist(lapply(colnames(points), function(name) {
     value <- fit$table[[name]]
-    grid <- lists[[name]]
+    grid <- unique(points[, name])
     end <- if (value == max(grid)) "largest" else if (value == min(grid) && value > 0) "least"
     if (length(grid) > 1L && !is.null(end) && goes_on(fit, name, end, grid))
       paste0("the ", end, " ", name, " (", format(value, digits = 4L), ")")
@@ -61,7 +62,7 @@ warn_edge <- function(lists, fit) {
 
 goes_on <- function(fit, name, end, grid) {
   problem <- fit$problem
-  params <- params_at(fit, 1L)
+  params <- params_of(fit)
   ends <- problem$graph$ends + 1L
   differences <- params[, ends[1L, ], drop = FALSE] - params[, ends[2L, ], drop = FALSE]
   subject <- if (name == "fusion") differences else params

@@ -52,7 +52,7 @@ bool solve_stripe(const fusedlr::Problem &problem, const fusedlr::Factors &facto
 
 void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Settings &settings, double *params,
            double *reports) {
-  const FlatLabels labels(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2), VECTOR_ELT(parts, 3));
+  const FlatLabels labels(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
   const fusedlr::Problem problem = read_problem(parts, labels);
   const int rows = 1 + problem.X.features, count = Rf_ncols(points);
   const fusedlr::Factors by{REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows};
@@ -75,7 +75,7 @@ extern "C" {
 // reports (6, g): objective, gap, status from 0, iterations, nonzeros, df.
 SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {
   check_problem(parts);
-  const int rows = 1 + Rf_nrows(VECTOR_ELT(parts, 0)), tasks = Rf_nrows(VECTOR_ELT(parts, 1));
+  const int rows = 1 + Rf_ncols(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
   check_settings(points, factors, start, control, rows, tasks);
   const int g = Rf_ncols(points);
   fusedlr::Settings settings{};
@@ -93,22 +93,13 @@ SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP contr
   return out;
 }
 
-// Standard deviations of x (features, rows), each row by the largest of its weights (tasks, rows); 0 where none.
+// Standard deviations of the columns of x (rows, features), each row by its weight (rows); 0 where it does not vary.
 SEXP fusedlr_scales(SEXP x, SEXP weights) {
   check_features(x);
-  need(Rf_isMatrix(weights) && Rf_nrows(weights) > 0, "weights are not a matrix of numbers");
-  need(is_matrix(weights, REALSXP, Rf_nrows(weights), Rf_ncols(x)) && all_between(weights, 0, LARGEST),
-       "weights do not fit x");
-  SEXP means = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
-  SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_nrows(x)));
-  guarded([&] {
-    std::vector<double> largest(Rf_ncols(x), 0.0);
-    for (R_xlen_t i = 0; i < Rf_xlength(weights); i++) {
-      double &weight = largest[i / Rf_nrows(weights)];
-      weight = std::max(weight, REAL(weights)[i]);
-    }
-    fusedlr::means_and_scales(columns(x), largest.data(), REAL(means), REAL(scales));
-  });
+  need(is_vector(weights, REALSXP, Rf_nrows(x)) && all_between(weights, 0, LARGEST), "weights do not fit x");
+  SEXP means = PROTECT(Rf_allocVector(REALSXP, Rf_ncols(x)));
+  SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_ncols(x)));
+  guarded([&] { fusedlr::means_and_scales(columns(x), REAL(weights), REAL(means), REAL(scales)); });
   UNPROTECT(2);
   return scales;
 }
@@ -118,7 +109,7 @@ SEXP fusedlr_cpu(void) { return Rf_mkString(fusedlr::instruction_set()); }
 // rules.cpp
 SEXP fusedlr_units(SEXP code, SEXP times);
 SEXP fusedlr_drawn(SEXP code, SEXP times, SEXP place, SEXP uniform);
-SEXP fusedlr_folds(SEXP signs, SEXP weights, SEXP code, SEXP times, SEXP folds, SEXP uniform);
+SEXP fusedlr_folds(SEXP labels, SEXP code, SEXP times, SEXP folds, SEXP uniform);
 SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes);
 
 static const R_CallMethodDef calls[] = {
@@ -127,7 +118,7 @@ static const R_CallMethodDef calls[] = {
     {"C_cpu", reinterpret_cast<DL_FUNC>(fusedlr_cpu), 0},
     {"C_units", reinterpret_cast<DL_FUNC>(fusedlr_units), 2},
     {"C_drawn", reinterpret_cast<DL_FUNC>(fusedlr_drawn), 4},
-    {"C_folds", reinterpret_cast<DL_FUNC>(fusedlr_folds), 6},
+    {"C_folds", reinterpret_cast<DL_FUNC>(fusedlr_folds), 5},
     {"C_periods", reinterpret_cast<DL_FUNC>(fusedlr_periods), 5},
     {nullptr, nullptr, 0},
 };

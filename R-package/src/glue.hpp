@@ -1,10 +1,10 @@
 // What R's faces of the core share: checks of what R hands in, and labels and features as the core has them.
 //
-// R hands in every matrix transposed: x (features, rows); signs, weights, offset (tasks, rows); ends (2, edges) from 0.
-// A sign is 1, -1, or 0 where there is no label; a label may have the weight 0. A fit is a list that anybody may edit
-// or read from a file, so nothing of it is taken on trust: every length, type and range is looked at before the core
-// sees it, and before the first C++ object exists, because R leaves a function by a jump that runs no destructor.
-// Results are allocated before that, too, and errors are raised after the last object is gone.
+// R hands in x as it is, (rows, features); labels as a list of start (tasks + 1), row (from 0), sign and weight, flat
+// and compressed by task as in core.hpp; offset (labels) or NULL; ends (2, edges) from 0. A fit is a list that anybody
+// may edit or read from a file, so nothing of it is taken on trust: every length, type and range is looked at before
+// the core sees it, and before the first C++ object exists, because R leaves a function by a jump that runs no
+// destructor. Results are allocated before that, too, and errors are raised after the last object is gone.
 #pragma once
 
 #include <algorithm>
@@ -51,12 +51,29 @@ inline void check_features(SEXP x) {
   need(all_between(x, -LARGEST, LARGEST), "x is not finite, or beyond 1e100");
 }
 
-inline void check_labels(SEXP signs, SEXP weights, int rows) {
-  need(TYPEOF(signs) == REALSXP && Rf_isMatrix(signs) && Rf_nrows(signs) > 0, "signs are not a matrix of numbers");
-  const int tasks = Rf_nrows(signs);
-  need(is_matrix(signs, REALSXP, tasks, rows) && all_between(signs, -1, 1), "signs do not fit x");
-  need(is_matrix(weights, REALSXP, tasks, rows) && all_between(weights, 0, LARGEST), "weights do not fit x");
+inline void check_labels(SEXP labels, int rows) {
+  need(TYPEOF(labels) == VECSXP && Rf_xlength(labels) == 4, "labels");
+  SEXP start = VECTOR_ELT(labels, 0), row = VECTOR_ELT(labels, 1), sign = VECTOR_ELT(labels, 2);
+  const R_xlen_t count = Rf_xlength(row), ends = Rf_xlength(start);
+  const char *wrong = "where the labels of tasks begin";
+  need(TYPEOF(start) == REALSXP && ends > 1 && ends <= INT_MAX && all_between(start, 0, static_cast<double>(count)),
+       wrong);
+  need(REAL(start)[0] == 0 && REAL(start)[ends - 1] == static_cast<double>(count), wrong);
+  need(TYPEOF(row) == INTSXP && is_vector(sign, INTSXP, count), "rows and signs of labels");
+  need(is_vector(VECTOR_ELT(labels, 3), REALSXP, count) && all_between(VECTOR_ELT(labels, 3), 0, LARGEST),
+       "weights of labels");
+  for (R_xlen_t k = 1; k < ends; k++) {
+    need(REAL(start)[k] >= REAL(start)[k - 1] && REAL(start)[k] == std::floor(REAL(start)[k]), wrong);
+    int least = 0;
+    for (R_xlen_t i = static_cast<R_xlen_t>(REAL(start)[k - 1]); i < static_cast<R_xlen_t>(REAL(start)[k]); i++) {
+      need(INTEGER(row)[i] >= least && INTEGER(row)[i] < rows, "labels do not fit x");
+      need(INTEGER(sign)[i] == 1 || INTEGER(sign)[i] == -1, "signs of labels");
+      least = INTEGER(row)[i] + 1;
+    }
+  }
 }
+
+inline int tasks_of(SEXP labels) { return static_cast<int>(Rf_xlength(VECTOR_ELT(labels, 0))) - 1; }
 
 inline void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
   need(TYPEOF(ends) == INTSXP && Rf_isMatrix(ends) && Rf_nrows(ends) == 2, "edges are not pairs of whole numbers");
@@ -71,17 +88,15 @@ inline void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
   for (int e = 0; e < edges; e++) need(end[2 * e] == e && end[2 * e + 1] == e + 1, "the edges are no chain");
 }
 
-// Parts of a problem: x, signs, weights, offset, ends, edge weights, is it a chain.
+// Parts of a problem: x, labels, offset, ends, edge weights, is it a chain.
 inline void check_problem(SEXP parts) {
-  need(TYPEOF(parts) == VECSXP && Rf_xlength(parts) == 7, "parts");
-  SEXP x = VECTOR_ELT(parts, 0), signs = VECTOR_ELT(parts, 1);
-  check_features(x);
-  const int rows = Rf_ncols(x);
-  check_labels(signs, VECTOR_ELT(parts, 2), rows);
-  const int tasks = Rf_nrows(signs);
-  need(is_matrix(VECTOR_ELT(parts, 3), REALSXP, tasks, rows) && all_between(VECTOR_ELT(parts, 3), -LARGEST, LARGEST),
-       "offset does not fit x");
-  check_edges(VECTOR_ELT(parts, 4), VECTOR_ELT(parts, 5), VECTOR_ELT(parts, 6), tasks);
+  need(TYPEOF(parts) == VECSXP && Rf_xlength(parts) == 6, "parts");
+  check_features(VECTOR_ELT(parts, 0));
+  SEXP labels = VECTOR_ELT(parts, 1), offset = VECTOR_ELT(parts, 2);
+  check_labels(labels, Rf_nrows(VECTOR_ELT(parts, 0)));
+  need(offset == R_NilValue || (is_vector(offset, REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))) &&
+                                all_between(offset, -LARGEST, LARGEST)), "offset does not fit the labels");
+  check_edges(VECTOR_ELT(parts, 3), VECTOR_ELT(parts, 4), VECTOR_ELT(parts, 5), tasks_of(labels));
 }
 
 // Sampling units: code (rows) is the group of each row, from 0; times (groups) how often each counts.
@@ -97,48 +112,37 @@ inline fusedlr::Units read_units(SEXP code, SEXP times) {
   return {static_cast<int>(Rf_xlength(code)), static_cast<int>(Rf_xlength(times)), INTEGER(code), REAL(times)};
 }
 
-// R's matrices of labels (tasks, rows), made flat.
+// R's labels in the types of the core; rows, weights and offsets are not copied.
 class FlatLabels {
  public:
-  FlatLabels(SEXP signs, SEXP weights, SEXP offset = R_NilValue) : start_{0} {
-    const int tasks = Rf_nrows(signs), rows = Rf_ncols(signs);
-    for (int k = 0; k < tasks; k++) {
-      for (int i = 0; i < rows; i++) {
-        const std::size_t from = static_cast<std::size_t>(i) * tasks + k;
-        if (REAL(signs)[from] == 0) continue;
-        row_.push_back(i);
-        sign_.push_back(REAL(signs)[from] > 0 ? 1 : -1);
-        weight_.push_back(REAL(weights)[from]);
-        if (offset != R_NilValue) offset_.push_back(REAL(offset)[from]);
-      }
-      start_.push_back(static_cast<std::int64_t>(row_.size()));
-    }
-  }
+  explicit FlatLabels(SEXP labels, SEXP offset = R_NilValue)
+      : start_(REAL(VECTOR_ELT(labels, 0)), REAL(VECTOR_ELT(labels, 0)) + Rf_xlength(VECTOR_ELT(labels, 0))),
+        sign_(INTEGER(VECTOR_ELT(labels, 2)), INTEGER(VECTOR_ELT(labels, 2)) + Rf_xlength(VECTOR_ELT(labels, 2))),
+        row_(INTEGER(VECTOR_ELT(labels, 1))), weight_(REAL(VECTOR_ELT(labels, 3))),
+        offset_(offset == R_NilValue ? nullptr : REAL(offset)) {}
 
-  fusedlr::Labels get() const {
-    return {start_.data(), row_.data(), sign_.data(), weight_.data(), offset_.empty() ? nullptr : offset_.data()};
-  }
+  fusedlr::Labels get() const { return {start_.data(), row_, sign_.data(), weight_, offset_}; }
   std::int64_t size() const { return start_.back(); }
 
  private:
   std::vector<std::int64_t> start_;
-  std::vector<int> row_;
   std::vector<signed char> sign_;
-  std::vector<double> weight_, offset_;
+  const int *row_;
+  const double *weight_, *offset_;
 };
 
-// A matrix x (features, rows) of R, transposed; it is not copied.
-inline fusedlr::Columns columns(SEXP x) { return {Rf_ncols(x), Rf_nrows(x), REAL(x), Rf_nrows(x), 1}; }
+// R's matrix x, by columns; it is not copied.
+inline fusedlr::Columns columns(SEXP x) { return {Rf_nrows(x), Rf_ncols(x), REAL(x), 1, Rf_nrows(x)}; }
 
 inline fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels) {
   fusedlr::Problem problem{};
   problem.X = columns(VECTOR_ELT(parts, 0));
-  problem.tasks = Rf_nrows(VECTOR_ELT(parts, 1));
+  problem.tasks = tasks_of(VECTOR_ELT(parts, 1));
   problem.labels = labels.get();
-  problem.edges = Rf_ncols(VECTOR_ELT(parts, 4));
-  problem.ends = INTEGER(VECTOR_ELT(parts, 4));
-  problem.edge_weights = REAL(VECTOR_ELT(parts, 5));
-  problem.chain = LOGICAL(VECTOR_ELT(parts, 6))[0] == TRUE;
+  problem.edges = Rf_ncols(VECTOR_ELT(parts, 3));
+  problem.ends = INTEGER(VECTOR_ELT(parts, 3));
+  problem.edge_weights = REAL(VECTOR_ELT(parts, 4));
+  problem.chain = LOGICAL(VECTOR_ELT(parts, 5))[0] == TRUE;
   return problem;
 }
 

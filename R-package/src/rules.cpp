@@ -46,27 +46,27 @@ SEXP fusedlr_drawn(SEXP code, SEXP times, SEXP place, SEXP uniform) {
   return out;
 }
 
-// Stratified folds: the share of each row in each fold, (rows, folds), 0 or 1 unless weights are split. signs and
-// weights (tasks, rows); folds: an integer; uniform: C_units()[2] numbers from [0, 1).
-SEXP fusedlr_folds(SEXP signs, SEXP weights, SEXP code, SEXP times, SEXP folds, SEXP uniform) {
+// Stratified folds: the share of each row in each fold, (rows, folds), 0 or 1 unless weights are split. folds: an
+// integer; uniform: C_units()[2] numbers from [0, 1).
+SEXP fusedlr_folds(SEXP labels, SEXP code, SEXP times, SEXP folds, SEXP uniform) {
   check_units(code, times);
   const int rows = static_cast<int>(Rf_xlength(code));
-  check_labels(signs, weights, rows);
+  check_labels(labels, rows);
   need(is_whole(folds, 1, INT_MAX), "folds");
   const R_xlen_t wanted = static_cast<R_xlen_t>(fusedlr::fold_uniforms(read_units(code, times)));
   need(is_vector(uniform, REALSXP, wanted) && all_between(uniform, 0, 1), "uniform numbers");
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, rows, INTEGER(folds)[0]));
   guarded([&] {
-    const FlatLabels labels(signs, weights);
-    fusedlr::fold_shares(Rf_nrows(signs), labels.get(), read_units(code, times), INTEGER(folds)[0], REAL(uniform),
+    const FlatLabels flat(labels);
+    fusedlr::fold_shares(tasks_of(labels), flat.get(), read_units(code, times), INTEGER(folds)[0], REAL(uniform),
                          REAL(out));
   });
   UNPROTECT(1);
   return out;
 }
 
-// Person-period labels: a list of signs and weights, (causes * intervals, rows), cause after cause. entry, time (rows);
-// event (rows): 0 or a cause from 1 on, integers; breaks (intervals + 1), rising; causes: an integer.
+// Person-period labels, as glue.hpp has labels: a list of start, row, sign and weight, cause after cause. entry, time
+// (rows); event (rows): 0 or a cause from 1 on, integers; breaks (intervals + 1), rising; causes: an integer.
 SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes) {
   const R_xlen_t rows = Rf_xlength(time);
   need(TYPEOF(time) == REALSXP && rows > 0 && rows <= INT_MAX && all_between(time, -LARGEST, LARGEST), "time");
@@ -77,29 +77,24 @@ SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes
   const R_xlen_t intervals = Rf_xlength(breaks) - 1;
   need(TYPEOF(breaks) == REALSXP && intervals > 0 && intervals <= 100000 && all_between(breaks, -LARGEST, LARGEST),
        "breaks");
-  const int tasks = INTEGER(causes)[0] * static_cast<int>(intervals), n = static_cast<int>(rows);
-  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
-  SEXP signs = SET_VECTOR_ELT(out, 0, Rf_allocMatrix(REALSXP, tasks, n));
-  SEXP weights = SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, tasks, n));
-  std::fill_n(REAL(signs), Rf_xlength(signs), 0.0);
-  std::fill_n(REAL(weights), Rf_xlength(weights), 0.0);
+  const int n = static_cast<int>(rows), many = static_cast<int>(intervals), last = INTEGER(causes)[0];
+  const auto periods = [&](std::int64_t *start, int *row, signed char *sign, double *weight) {
+    return fusedlr::person_periods(n, REAL(entry), REAL(time), INTEGER(event), many, REAL(breaks), last, start, row,
+                                   sign, weight);
+  };
+  R_xlen_t count = 0;
+  guarded([&] { count = static_cast<R_xlen_t>(periods(nullptr, nullptr, nullptr, nullptr)); });
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));
+  SEXP start = SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, static_cast<R_xlen_t>(last) * many + 1));
+  SEXP row = SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, count));
+  SEXP sign = SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, count));
+  SEXP weight = SET_VECTOR_ELT(out, 3, Rf_allocVector(REALSXP, count));
   guarded([&] {
-    const auto periods = [&](std::int64_t *start, int *row, signed char *sign, double *weight) {
-      return fusedlr::person_periods(n, REAL(entry), REAL(time), INTEGER(event), static_cast<int>(intervals),
-                                     REAL(breaks), INTEGER(causes)[0], start, row, sign, weight);
-    };
-    const std::int64_t count = periods(nullptr, nullptr, nullptr, nullptr);
-    std::vector<std::int64_t> start(tasks + 1);
-    std::vector<int> row(count + 1);
-    std::vector<signed char> sign(count + 1);
-    std::vector<double> weight(count + 1);
-    periods(start.data(), row.data(), sign.data(), weight.data());
-    for (int k = 0; k < tasks; k++)
-      for (std::int64_t i = start[k]; i < start[k + 1]; i++) {
-        const std::size_t to = static_cast<std::size_t>(row[i]) * tasks + k;
-        REAL(signs)[to] = sign[i];
-        REAL(weights)[to] = weight[i];
-      }
+    std::vector<std::int64_t> starts(Rf_xlength(start));
+    std::vector<signed char> signs(count + 1);
+    periods(starts.data(), INTEGER(row), signs.data(), REAL(weight));
+    std::copy(starts.begin(), starts.end(), REAL(start));
+    std::copy_n(signs.begin(), count, INTEGER(sign));
   });
   UNPROTECT(1);
   return out;

@@ -20,11 +20,18 @@ chain_violation <- function(fit, which = 1L) {
   problem <- fit$problem
   stopifnot(problem$graph$chain)
   unit <- c(1, problem$scale)
-  b <- coef(fit, which = which) * unit
+  b <- matrix(fit$params[, , which], nrow(fit$params)) * unit
   x <- cbind(1, unname(problem$x)) / rep(unit, each = nrow(problem$x))
   point <- fit$table[which, ]
-  linear <- problem$offset + x %*% b
-  residual <- -problem$weights * problem$signs * plogis(-problem$signs * linear)
+  linear <- x %*% b
+  if (!is.null(problem$offset)) linear <- linear + problem$offset[, rep_len(seq_len(ncol(problem$offset)), ncol(b))]
+  # Rows by tasks, 0 where there is no label.
+  labels <- problem$labels
+  place <- cbind(labels$row + 1L, rep(seq_len(ncol(b)), diff(labels$start)))
+  signs <- weights <- matrix(0, nrow(x), ncol(b))
+  signs[place] <- labels$sign
+  weights[place] <- labels$weight
+  residual <- -weights * signs * plogis(-signs * linear)
   factors <- problem$factors[, "l1"] / unit
   slopes <- crossprod(x, residual) + point$l2 * factors * b
   fusion <- point$fusion * problem$factors[, "fusion"] / unit

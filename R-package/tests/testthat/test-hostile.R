@@ -31,8 +31,15 @@ test_that("every part of a problem that was changed is refused by the solver, no
   for (part in seq_along(good)) for (value in wrong) {
     parts <- good
     parts[part] <- list(value)
-    if (!identical(parts, good) && !(part == 7L && isTRUE(value)))
+    if (!identical(parts, good) && !(part == 6L && isTRUE(value)))
       expect_error(solve(parts), "no problem that fusedlr made")
+  }
+  for (part in 1:4) for (value in c(wrong, list(good[[2L]][[part]] - 2L, rev(good[[2L]][[part]]), rep(NA_real_, 4)))) {
+    labels <- good[[2L]]
+    labels[part] <- list(value)
+    turned <- part == 3L && identical(value, rev(good[[2L]][[3L]]))  # other signs, as good as these
+    if (!identical(value, good[[2L]][[part]]) && !turned)
+      expect_error(solve(replace(good, 2L, list(labels))), "no problem that fusedlr made")
   }
   for (value in c(wrong, list(matrix(-1, 3, 1), matrix(Inf, 3, 1))))
     expect_error(solve(points = value), "no problem that fusedlr made")
@@ -40,15 +47,15 @@ test_that("every part of a problem that was changed is refused by the solver, no
   for (value in wrong[-1L]) expect_error(solve(start = value), "start does not fit x")
   for (value in list(NULL, 1, c(-1, 200, 1e-5), c(1e-6, 200, 0), c(1e-6, 1e300, 1e-5), c(NaN, 200, 1e-5)))
     expect_error(solve(control = value), "no problem that fusedlr made")
-  expect_error(.Call(fusedlr:::C_scales, t(s$x), matrix(1, 3, 7)), "weights do not fit x")
-  expect_error(.Call(fusedlr:::C_scales, "a", matrix(1, 3, 40)), "x is not a matrix of numbers")
+  expect_error(.Call(fusedlr:::C_scales, s$x, rep(1, 7)), "weights do not fit x")
+  expect_error(.Call(fusedlr:::C_scales, "a", rep(1, 40)), "x is not a matrix of numbers")
 })
 
 test_that("a fit of another format is refused in a sentence", {
   old <- fit
   old$format <- NULL
   for (method in list(coef, predict, summary, fitted, residuals, logLik, refit, bootstrap))
-    expect_error(method(old), "has format NULL, this version of fusedlr reads 2; fit the model again")
+    expect_error(method(old), "has format NULL, this version of fusedlr reads 3; fit the model again")
 })
 
 test_that("the number of resamples is bounded", {

@@ -1,10 +1,28 @@
+# Signs of the labels of an outcome as a table (n, t), NA where there is none, and their weights.
+tables <- function(outcome) {
+  labels <- outcome$labels
+  place <- cbind(labels$row + 1L, rep(seq_along(outcome$tasks), diff(labels$start)))
+  signs <- matrix(NA_real_, outcome$n, length(outcome$tasks))
+  weights <- 0 * replace(signs, TRUE, 1)
+  signs[place] <- labels$sign
+  weights[place] <- labels$weight
+  list(signs = signs, weights = weights)
+}
+
+ordered_outcome <- function(y, kind = "sequential", direction = "forward") {
+  fusedlr:::read_outcome(y, list(kind = kind, direction = direction))
+}
+
 test_that("an ordered factor is split at its thresholds, rows that ended earlier without a label", {
   y <- factor(c("low", "mid", "high", NA, "low", "high"), c("low", "mid", "high"), ordered = TRUE)
-  split <- fusedlr:::read_outcome(y, "sequential", NULL)
-  expect_identical(colnames(split$signs), c(">low", ">mid"))
-  expect_identical(unname(split$signs[, 1]), c(-1, 1, 1, NA, -1, 1))
-  expect_identical(unname(split$signs[, 2]), c(NA, -1, 1, NA, NA, 1))
-  expect_identical(unname(fusedlr:::read_outcome(y, "cumulative", NULL)$signs[, 2]), c(-1, -1, 1, NA, -1, 1))
+  split <- ordered_outcome(y)
+  expect_identical(split$tasks, c(">low", ">mid"))
+  expect_identical(tables(split)$signs, cbind(c(-1, 1, 1, NA, -1, 1), c(NA, -1, 1, NA, NA, 1)))
+  expect_identical(tables(ordered_outcome(y, "cumulative"))$signs[, 2], c(-1, -1, 1, NA, -1, 1))
+  back <- ordered_outcome(y, direction = "backward")
+  expect_identical(back$tasks, c(">=mid", ">=high"))
+  expect_identical(tables(back)$signs, cbind(c(-1, 1, NA, NA, -1, NA), c(-1, -1, 1, NA, -1, 1)))
+  expect_error(ordered_outcome(y, "cumulative", "backward"), "backward.* goes with kind = \"sequential\" only")
 })
 
 test_that("a sequential fit without penalties is a glm among the rows that reached the level", {
@@ -36,10 +54,10 @@ test_that("probabilities of a cumulative fit are put in order with a warning tha
   expect_equal(unname(predict(fit, type = "levels")[, 1]), unname(1 - predict(fit, type = "response")[, 1]))
   chances <- predict(fit, type = "levels")
   expect_equal(as.numeric(logLik(fit)), sum(log(chances[cbind(seq_len(nrow(days)), as.integer(days$class))])))
-  crossing <- fusedlr:::level_probabilities
-  yes <- rbind(c(0.9, 0.5, 0.1), c(0.5, 0.7, 0.2))
-  found <- expect_warning(crossing(fit, yes), "1 of 2 rows", class = "fusedlr_crossing")
-  found <- suppressWarnings(crossing(fit, yes))
+  crossing <- function() fusedlr:::level_probabilities(fit$problem$outcome, qlogis(rbind(c(0.9, 0.5, 0.1),
+                                                                                        c(0.5, 0.7, 0.2))))
+  found <- expect_warning(crossing(), "1 of 2 rows", class = "fusedlr_crossing")
+  found <- suppressWarnings(crossing())
   expect_true(all(found >= 0) && all(abs(rowSums(found) - 1) < 1e-12))
 })
 
@@ -47,33 +65,35 @@ test_that("probabilities of a cumulative fit are put in order with a warning tha
 # died at the end of the second; died after the last break
 TIMES <- data.frame(time = c(0.5, 9, 1.5, 2, 2, 8), event = c(1, 0, 0, 0, 1, 1), x = c(1, 4, 2, 2, 5, 3))
 
-split_at <- function(left, rows, breaks) {
-  suppressWarnings(fusedlr:::read_outcome(fusedlr:::left_side(left, rows, globalenv()), "sequential", breaks))
+split_at <- function(left, rows, breaks, causes = NULL) {
+  parts <- fusedlr:::left_parts(left)
+  y <- parts$make(lapply(parts$parts, eval, rows))
+  suppressWarnings(fusedlr:::read_outcome(y, list(kind = "sequential", direction = "forward", breaks = breaks,
+                                                  causes = causes)))
 }
 
 test_that("labels of intervals: an event counts whole, an interval survived by the share watched", {
   split <- split_at(quote(Surv(time, event)), TIMES, c(1, 2))
-  expect_identical(colnames(split$signs), c("(0,1]", "(1,2]"))
-  expect_identical(unname(split$signs[, 1]), c(1, -1, -1, -1, -1, -1))
-  expect_identical(unname(split$signs[, 2]), c(NA, -1, -1, -1, 1, -1))
-  expect_identical(split$exposure, cbind(rep(1, 6), c(0, 1, 0.5, 1, 1, 1)))
+  expect_identical(split$tasks, c("(0,1]", "(1,2]"))
+  expect_identical(tables(split)$signs, cbind(c(1, -1, -1, -1, -1, -1), c(NA, -1, -1, -1, 1, -1)))
+  expect_identical(tables(split)$weights, cbind(rep(1, 6), c(0, 1, 0.5, 1, 1, 1)))
   expect_identical(split$left_out, c(before = 0L, beyond = 1L))
 })
 
 test_that("late entry counts by the share watched, and an event at time 0 is not lost", {
   rows <- data.frame(entry = c(0, 0.5, 1), time = c(3, 3, 3), event = 1)
   split <- split_at(quote(Surv(entry, time, event)), rows, c(1, 2, 3))
-  expect_identical(unname(split$signs), rbind(c(-1, -1, 1), c(-1, -1, 1), c(NA, -1, 1)))
-  expect_identical(split$exposure[, 1], c(1, 0.5, 0))
+  expect_identical(tables(split)$signs, rbind(c(-1, -1, 1), c(-1, -1, 1), c(NA, -1, 1)))
+  expect_identical(tables(split)$weights[, 1], c(1, 0.5, 0))
   at_once <- split_at(quote(Surv(time, event)), data.frame(time = c(0, 2, 1), event = c(1, 0, 1)), c(1, 2))
-  expect_identical(unname(at_once$signs[1, ]), c(1, NA))
+  expect_identical(tables(at_once)$signs[1, ], c(1, NA))
 })
 
 test_that("where all rows enter later, time begins with them", {
   rows <- data.frame(entry = 40, time = c(41, 42, 43, 43, 42.5), event = c(1, 1, 1, 0, 0))
   found <- split_at(quote(Surv(entry, time, event)), rows, 40:43)
-  expect_identical(colnames(found$signs), c("(40,41]", "(41,42]", "(42,43]"))
-  expect_identical(unname(found$signs[, 2]), c(NA, 1, -1, -1, -1))
+  expect_identical(found$tasks, c("(40,41]", "(41,42]", "(42,43]"))
+  expect_identical(tables(found)$signs[, 2], c(NA, 1, -1, -1, -1))
   expect_identical(split_at(quote(Surv(entry, time, event)), rows, 2)$breaks, c(40, 42, 43))
 })
 
@@ -125,7 +145,7 @@ test_that("hazards without penalties and all tied are a glm on person-periods", 
   median <- predict(fit, type = "median")
   expect_true(all(is.na(median) == (curves[, 3] > 0.5)) && all(median[curves[, 1] <= 0.5] <= 30))
   first <- curves[, 1] <= 0.5 & curves[, 1] > 0
-  expect_equal(median[first], 30 * log(0.5) / log(curves[first, 1]))
+  expect_equal(unname(median[first]), unname(30 * log(0.5) / log(curves[first, 1])))
 })
 
 test_that("Surv of package survival and of the formula are the same", {
@@ -143,11 +163,13 @@ test_that("bad outcomes are refused in a sentence", {
   expect_error(fit(Surv(time, event) ~ x), "breaks are needed")
   expect_error(fit(Surv(negative, event) ~ x, breaks = 2), "negative times")
   expect_error(fit(Surv(time, odd) ~ x, breaks = 2), "event must hold 0/1")
-  expect_error(fit(Surv(missing, event) ~ x, breaks = 2), "missing times")
+  expect_identical(nobs(suppressWarnings(fit(Surv(missing, event) ~ x, breaks = c(1, 2, 9)))), 5L)
+  missing <- fusedlr:::surv(d$missing, d$event)
+  expect_error(fusedlr(d["x"], missing, l1 = 1, fusion = 1, breaks = 2), "missing or infinite")
   expect_error(fit(Surv(time, event) ~ x, breaks = c(3, 2)), "breaks must increase")
   expect_error(suppressWarnings(fit(Surv(time, event) ~ x, breaks = c(9, 12, 15))), "without a row that was watched")
-  expect_error(fit(Surv(time, event, type = "left") ~ x, breaks = 2), "type right or counting, found \"left\"")
-  expect_error(fit(event ~ x, breaks = 2), "breaks go with a survival outcome")
+  expect_error(fit(Surv(time, event, type = "left") ~ x, breaks = 2), "type right, counting or mstate, found \"left\"")
+  expect_error(fit(event ~ x, breaks = 2), "breaks goes with a survival outcome")
   expect_error(fit(factor(x) ~ time), "two levels, found 5.*an ordered factor gives")
   expect_error(fit(ordered(event, 0:2) ~ x), "never takes the levels '2'")
 })
