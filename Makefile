@@ -59,7 +59,7 @@ study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=
 # What the site needs stands under `docs` in pyproject.toml; it comes from a package index, as Debian 12's is too old.
 docs: setup ## write the documentation site, docs/_build/html (needs a package index); warnings are errors
 	@$(PYTHON) -c 'import myst_parser, numpydoc, pydata_sphinx_theme, sphinx' 2>/dev/null || \
-	 $(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"][1:], sep="\n")' | \
+	 $(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"][2:], sep="\n")' | \
 	 $(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 	@$(PYTHON) -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 	@printf 'site: %s\n' docs/_build/html/index.html

@@ -1,6 +1,7 @@
 """Settings of the documentation site; ``make docs`` builds it."""
 
 import os
+from pathlib import Path
 
 import fusedlr
 
@@ -27,6 +28,7 @@ if os.environ.get("FUSEDLR_DOCS_LINKS"):
         "statsmodels": ("https://www.statsmodels.org/stable", None),
     }
 
+GALLERY = Path(__file__).with_name("gallery").glob("*.md")
 html_theme = "pydata_sphinx_theme"
 html_title = "fusedlr"
 html_show_sourcelink = False
@@ -37,5 +39,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
+    # Code of the gallery is as wide as a page: no table of contents beside it.
+    "secondary_sidebar_items": {"**": ["page-toc"], **{f"gallery/{page.stem}": [] for page in GALLERY}},
 }
 html_sidebars = {"index": [], "start": []}

@@ -35,7 +35,7 @@ class _Fused(ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Coefficients, a row for each task, ndarray (t, n_features_in_); 0 for a column of ones."""
+        """Coefficients, a row for each task, ndarray (t, d); 0 for a column of ones."""
         coefs = np.zeros((len(self.tasks_), len(self._kept)))
         coefs[:, self._kept] = self.results_.coefs.to_numpy().T
         return coefs
@@ -113,12 +113,12 @@ class FusedLogitClassifier(_Fused):
     ----------
     classes_ : ndarray, shape (2,), or list of one for each task
         The two labels, sorted; the second is yes. A list where ``fit`` had a table of labels.
-    coef_ : ndarray, shape (t, n_features_in_)
+    coef_ : ndarray, shape (t, d)
     intercept_ : ndarray, shape (t,)
     tasks_ : list
         Names of the tasks.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (d,)
         Where ``X`` was a frame.
     results_ : FusedLogitResults
         The fit itself; its labels are 0 and 1.

@@ -9,10 +9,12 @@ from importlib.util import find_spec
 
 import pytest
 
+from fusedlr.outcomes import curve_scores, ordered_scores, out_of_fold_scores, survival_scores
 from tests.docs.walk import words_and_numbers
 
 ROOMS = ["fusedlr", "fusedlr.datasets", "fusedlr.plots", "fusedlr.r"]
 ROOMS += ["fusedlr.sklearn"] * (find_spec("sklearn") is not None)  # optional
+SCORES = (curve_scores, ordered_scores, out_of_fold_scores, survival_scores)
 OF_FILES = "check_loaded"  # asked by io alone
 
 
@@ -27,7 +29,7 @@ def methods(cls):
 
 def public_callables():
     """Functions, classes and methods by their full name, each once; warnings and errors are not called."""
-    found = {}
+    found = {f"{thing.__module__}.{thing.__qualname__}": thing for thing in SCORES}
     for room in map(importlib.import_module, ROOMS):
         for thing in (getattr(room, name) for name in room.__all__ if name != "__version__"):
             if inspect.isclass(thing) and not issubclass(thing, Exception):

@@ -210,6 +210,18 @@ def ordered_scores(results: Fit, endog: Any, exog: Any, weights: Any = None, off
         ``logloss``, minus the mean log-probability of the observed level; ``rps``, the
         mean ranked probability score; ``error``, the share of rows whose most probable
         level is another; ``nobs``, the rows that were scored. Weights count in all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusedlr import FusedLogit, datasets
+    >>> from fusedlr.outcomes import ordered_scores
+    >>> _, X = datasets.weeks()
+    >>> level = np.digitize(X["age"] + X["noise"], [-1, 0, 1])
+    >>> fit = FusedLogit.from_ordered(level, X[["age", "dose"]]).fit(l1=1, l2=0, fusion=10)
+    >>> scores = ordered_scores(fit, level, X)
+    >>> {name: round(value, 2) for name, value in scores.items()}
+    {'logloss': 1.08, 'rps': 0.4, 'error': 0.51, 'nobs': 400.0}
     """
     outcome: Any = getattr(getattr(results, "model", None), "outcome", None)
     if getattr(outcome, "kind", None) != "ordered":

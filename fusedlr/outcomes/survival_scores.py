@@ -53,6 +53,19 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
 
     With left truncation, predicted survival and the censoring probability are conditional on
     the first break at which the row was at risk, in a pair on the later of the two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusedlr import FusedLogit, datasets
+    >>> from fusedlr.outcomes import survival_scores
+    >>> _, X = datasets.weeks()
+    >>> time = np.random.default_rng(1).exponential(np.exp(-X["age"]))
+    >>> time, event = np.minimum(time, 2), time < 2
+    >>> model = FusedLogit.from_survival(time, event, X, breaks=[0.5, 1, 1.5, 2])
+    >>> scores = survival_scores(model.fit(l1=5, l2=0, fusion=20), time, event, X)
+    >>> {name: round(value, 2) for name, value in scores.items()}
+    {'loglike': -1.22, 'brier': 0.13, 'concordance': 0.7, 'nobs': 400.0}
     """
     outcome = _outcome("results", results)
     times = Times.read(time, event, entry)
@@ -86,6 +99,24 @@ def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, 
     -----
     The same folds chose the penalties, so these scores are slightly optimistic; to compare
     models, use nested cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusedlr import FusedLogit, datasets
+    >>> from fusedlr.outcomes import out_of_fold_scores
+    >>> _, X = datasets.weeks()
+    >>> time = np.random.default_rng(1).exponential(np.exp(-X["age"]))
+    >>> time, event = np.minimum(time, 2), time < 2
+    >>> model = FusedLogit.from_survival(time, event, X, breaks=[0.5, 1, 1.5, 2])
+    >>> out_of_fold_scores(model.fit_cv(rng=1), time, event).round(2)
+          loglike  brier  concordance  nobs
+    fold
+    0       -1.35   0.15         0.68  80.0
+    1       -1.16   0.13         0.73  80.0
+    2       -1.17   0.12         0.72  80.0
+    3       -1.21   0.13         0.71  80.0
+    4       -1.20   0.13         0.67  80.0
     """
     outcome, fold = _outcome("cv", cv), getattr(cv, "folds", None)
     model: Any = cv.model
@@ -124,6 +155,20 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
     -------
     Series
         As from ``survival_scores``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusedlr import FusedLogit, datasets
+    >>> from fusedlr.outcomes import curve_scores
+    >>> _, X = datasets.weeks()
+    >>> time = np.random.default_rng(1).exponential(np.exp(-X["age"]))
+    >>> time, event = np.minimum(time, 2), time < 2
+    >>> model = FusedLogit.from_survival(time, event, X, breaks=[0.5, 1, 1.5, 2])
+    >>> curves = model.fit(l1=5, l2=0, fusion=20).predict(X, which="survival")
+    >>> scores = curve_scores(curves, time, event)
+    >>> {name: round(value, 2) for name, value in scores.items()}
+    {'loglike': -1.22, 'brier': 0.13, 'concordance': 0.7, 'nobs': 400.0}
     """
     if not isinstance(curves, pd.DataFrame):
         raise TypeError(f"curves must be a DataFrame whose columns are times, found {checks.shown(curves)}")

@@ -15,7 +15,7 @@ from tests.docs.walk import check_figures, check_printed, run, write_anew
 
 DOCS = Path(__file__).parents[2] / "docs"
 GALLERY = sorted(path for path in (DOCS / "gallery").glob("*.md") if path.stem != "index")
-PAGES = {path.stem: path for path in (DOCS / "start.md", DOCS / "scikit-learn.md", *GALLERY)}
+PAGES = {path.stem: path for path in (DOCS / "start.md", DOCS / "guide.md", DOCS / "scikit-learn.md", *GALLERY)}
 
 
 def needs_r(text):
