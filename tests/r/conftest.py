@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.builds import ROOT, contents, kept
+from tests.processes import said
 
 
 @pytest.fixture
@@ -31,3 +31,30 @@ def simulated(n_rows, n_features=20, n_tasks=2, n_new=200, seed=1):
     coefs = rng.choice([-2.0, 0.0, 2.0], size=(n_features, n_tasks))
     X, X_new = rng.normal(size=(n_rows, n_features)), rng.normal(size=(n_new, n_features))
     return X, (rng.random((n_rows, n_tasks)) < 1 / (1 + np.exp(-X @ coefs))).astype(float), X_new
+
+
+def install(folder):
+    """The package in a library of R; without what a debugger would want, which is a quarter of the compiler's work."""
+    (folder / "library").mkdir()
+    (folder / "Makevars").write_text("CXX17FLAGS += -g0\n")
+    run([ROOT / "R-package" / "make-tarball", folder, "--no-build-vignettes"])
+    tarball, = folder.glob("fusedlr_*.tar.gz")
+    run(["R", "CMD", "INSTALL", "--no-docs", "--install-tests", "-l", folder / "library", tarball],
+        R_MAKEVARS_USER=str(folder / "Makevars"), MAKEFLAGS=f"-j{os.cpu_count()}")
+
+
+@pytest.fixture(scope="session")
+def library():
+    """A library of R with the package in it: the compiler takes minutes."""
+    sources = contents(ROOT, "R-package/**/*", "fusedlr/core/core*.cpp", "fusedlr/core/*.hpp", "fusedlr/version.py")
+    sources += contents(ROOT / "tests" / "fixtures", "*.csv")
+    return kept("r-package", [sources, said(["R", "--version"])], install) / "library"
+
+
+def run(command, cwd=None, **environment):
+    return said(command, cwd=cwd, env={**os.environ, **environment})
+
+
+@pytest.fixture(scope="session")
+def run_r():
+    return run

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from fusedlr import FusedLogit
-from tests.builds import ROOT, contents, kept
-from tests.processes import said
+from tests.builds import ROOT
+from tests.r.conftest import run
 
 FIXTURES = ROOT / "tests" / "fixtures"
 PROBLEMS = pd.read_csv(FIXTURES / "problems.csv", dtype=str, keep_default_na=False).set_index("name")
@@ -22,28 +22,6 @@ pytestmark = [pytest.mark.r, pytest.mark.slow]
 
 if shutil.which("R") is None:
     pytestmark.append(pytest.mark.skip(reason="R is not installed: run make setup"))
-
-
-def install(folder):
-    """The package in a library of R; without what a debugger would want, which is a quarter of the compiler's work."""
-    (folder / "library").mkdir()
-    (folder / "Makevars").write_text("CXX17FLAGS += -g0\n")
-    run([ROOT / "R-package" / "make-tarball", folder, "--no-build-vignettes"])
-    tarball, = folder.glob("fusedlr_*.tar.gz")
-    run(["R", "CMD", "INSTALL", "--no-docs", "--install-tests", "-l", folder / "library", tarball],
-        R_MAKEVARS_USER=str(folder / "Makevars"), MAKEFLAGS=f"-j{os.cpu_count()}")
-
-
-@pytest.fixture(scope="session")
-def library():
-    """A library of R with the package in it: the compiler takes minutes."""
-    sources = contents(ROOT, "R-package/**/*", "fusedlr/core/core*.cpp", "fusedlr/core/*.hpp", "fusedlr/version.py")
-    sources += contents(FIXTURES, "*.csv")
-    return kept("r-package", [sources, said(["R", "--version"])], install) / "library"
-
-
-def run(command, cwd=None, **environment):
-    return said(command, cwd=cwd, env={**os.environ, **environment})
 
 
 def own_tests(library, folder, **environment):
