@@ -32,10 +32,16 @@ class MarginalEffects:
         A row for each feature that was selected, a column for each task, level or time.
     cov : ndarray, shape (features * columns,) twice
         Covariance of ``margeff``, row after row.
+    which : str
+        What was predicted: "prob", or another word of ``predict``.
+    scale : ndarray, shape (features,)
+        Standard deviation of each feature; 1 where it is 0/1, whose effect is the change from 0 to 1.
     """
 
     margeff: pd.DataFrame
     cov: np.ndarray
+    which: str
+    scale: np.ndarray
 
     @property
     def margeff_se(self) -> pd.DataFrame:
@@ -49,6 +55,21 @@ class MarginalEffects:
         index = pairs(np.repeat(np.array(self.margeff.index, dtype=object), columns), [*self.margeff.columns] * rows,
                       ["feature", self.margeff.columns.name or "of"])
         return wald_table(self.margeff.to_numpy().ravel(), self.cov, alpha, index).rename(columns={"coef": "dy/dx"})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the effects with their intervals; see ``plots.margins``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> ax = FusedLogit(Y, X).fit(l1=5, l2=0.5, fusion=10).get_margeff().plot()
+        >>> [tick.get_text() for tick in ax.get_yticklabels()]
+        ['age', 'dose']
+        """
+        from ..plots import margins as draw
+
+        return draw(self, ax=ax)
 
     def __repr__(self) -> str:
         return f"<MarginalEffects: {len(self.margeff)} features; see summary_frame()>"
@@ -64,12 +85,21 @@ def margins(refitted: RefitResults, which: str = "prob") -> MarginalEffects:
     rows = np.flatnonzero((refitted.pattern[1:] >= 0).any(axis=1))
     values, cov = refitted.fit.values, refitted.fit.cov
     found = _differences(refitted, values, rows, which)
+    if found.isna().any(axis=None):
+        raise ValueError(f"which={which!r} has no mean over rows: of some of them survival stays above a half, so that "
+                         "they have no median; use which='survival'")
     steps = _STEP * np.nan_to_num(np.sqrt(np.diag(cov)), nan=1.0)
     slopes = np.column_stack([_slope(refitted, values, v, step, rows, which) for v, step in enumerate(steps)])
     vague = (slopes != 0).astype(float) @ np.isnan(cov).astype(float) @ (slopes != 0).T > 0
     names = [refitted.model.exog_names[1 + j] for j in rows]
     table = pd.DataFrame(found.to_numpy(), pd.Index(names, name="feature", tupleize_cols=False), found.columns)
-    return MarginalEffects(table, np.where(vague, np.nan, slopes @ np.nan_to_num(cov) @ slopes.T))
+    return MarginalEffects(table, np.where(vague, np.nan, slopes @ np.nan_to_num(cov) @ slopes.T), which,
+                           np.array([_width(refitted.model.problem.design.X[:, j]) for j in rows]))
+
+
+def _width(column):
+    """Step that makes features comparable: a standard deviation, or from 0 to 1."""
+    return 1.0 if np.isin(column, (0.0, 1.0)).all() else float(column.std())
 
 
 def _slope(refitted, values, v, step, rows, which):

@@ -116,13 +116,13 @@ def style(k, n_tasks):
     return MARKERS[k] if n_tasks <= len(MARKERS) else None
 
 
-def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5)):
+def task_key(ax, tasks, colours, loc="center left", bbox_to_anchor=(1.0, 0.5), title="task"):
     """A legend of the tasks; beyond six, of seven of them in order."""
     n = len(tasks)
     shown = np.arange(n) if n <= len(MARKERS) else np.unique(np.linspace(0, n - 1, 7).round().astype(int))
     names = task_names(tasks)
     handles = [plt.Line2D([], [], color=colours[k], marker=style(k, n), label=names[k], linewidth=2) for k in shown]
-    title = "task" if len(shown) == n else f"task ({len(shown)} of {n})"
+    title = title if len(shown) == n else f"{title} ({len(shown)} of {n})"
     ax.legend(handles=handles, title=title, frameon=False, loc=loc, bbox_to_anchor=bbox_to_anchor, fontsize=9)
 
 

@@ -1,8 +1,8 @@
-"""Coefficients with their intervals."""
+"""Coefficients and average marginal effects with their intervals."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import seaborn as sns
@@ -13,9 +13,12 @@ from .axes import (FAINT, INK, MARKERS, Per, feature_names, feature_units, given
                    task_colours, task_key)
 
 if TYPE_CHECKING:
-    from ..inference import BootstrapResults, RefitResults
+    from ..inference import BootstrapResults, MarginalEffects, RefitResults
 
-__all__ = ["intervals"]
+__all__ = ["intervals", "margins"]
+
+WORDS = {"prob": "probability", "levels": "probability of a level", "rank": "rank", "median": "median time"}
+KEYS = {"levels": "level", "survival": "until", "incidence": "cause, until", "hazard": "interval"}
 
 
 def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, features: int = 12, per: Per = "sd",
@@ -51,23 +54,77 @@ def intervals(result: RefitResults | BootstrapResults, alpha: float = 0.05, feat
     >>> ax = plots.intervals(refit)
     """
     checks.result("result", result, ("model", "params", "conf_int"), "what refit() or bootstrap() gave")
-    ax, model = given(ax), result.model
+    model = result.model
     units, unit = feature_units(model, per)
-    t = len(model.endog_names)
     values = result.params.to_numpy()[1:] * units[:, None]
-    ends = result.conf_int(alpha).to_numpy()[1:].reshape(len(values), t, 2) * units[:, None, None]
+    ends = result.conf_int(alpha).to_numpy()[1:].reshape(*values.shape, 2) * units[:, None, None]
     kept = np.flatnonzero((values != 0).any(axis=1))
-    shown = kept[largest(np.abs(values[kept]).max(axis=1), features)] if len(kept) else kept
+    ax = _draw(given(ax), [model.exog_names[1 + j] for j in kept], model.endog_names, values[kept], ends[kept],
+               _values_of(result, values)[kept], features)
+    ax.set_xlabel(f"change in log-odds per {unit}")
+    return _titled(ax, alpha, len(kept))
+
+
+def margins(found: MarginalEffects, alpha: float = 0.05, features: int = 12, per: Per = "sd",
+            ax: Axes | None = None) -> Axes:
+    """Average marginal effects with their intervals, features from top to bottom, tasks, levels or times below.
+
+    Parameters
+    ----------
+    found : MarginalEffects
+        What ``get_margeff`` gave.
+    alpha : float
+        The intervals are those of ``summary_frame(alpha)``.
+    features : int
+        Most features to show; if there are more, those with the largest effects.
+    per : "sd" or "unit"
+        For one standard deviation of the feature, which makes features comparable, or for one unit,
+        the number in ``margeff``. That of a 0/1 feature is the change from 0 to 1 in both.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from fusedlr import FusedLogit, datasets, plots
+    >>> Y, X = datasets.weeks()
+    >>> ax = plots.margins(FusedLogit(Y, X).fit(l1=5, l2=0.5, fusion=10).get_margeff())
+    >>> ax.get_xlabel()
+    'average change in probability per standard deviation'
+    """
+    checks.result("found", found, ("margeff", "summary_frame", "which"), "what get_margeff() gave")
+    units = np.ones(len(found.margeff)) if checks.word("per", per, get_args(Per)) == "unit" else found.scale
+    table = found.summary_frame(alpha).to_numpy()[:, [0, -2, -1]].reshape(*found.margeff.shape, 3)
+    table = table * units[:, None, None]
+    values, columns = table[..., 0], [", ".join(map(str, np.atleast_1d(name))) for name in found.margeff.columns]
+    ax = _draw(given(ax), list(found.margeff.index), columns, values, table[..., 1:],
+               np.arange(values.size).reshape(values.shape), features, KEYS.get(found.which, "task"))
+    unit = "unit" if per == "unit" else "standard deviation"
+    ax.set_xlabel(f"average change in {WORDS.get(found.which, found.which)} per {unit}")
+    return _titled(ax, alpha, len(values))
+
+
+def _draw(ax, names, columns, values, ends, which, features, key="task"):
+    """Marks and bars of the largest features, with their names and those of the columns."""
+    shown = largest(np.abs(values).max(axis=1), features) if len(values) else np.arange(0)
+    t = len(columns)
     ax = ax or new_axes(6.8, min(0.8 + len(shown) * max(0.3, 0.13 * min(t, 8)), 10.0))
-    _bars(ax, values[shown], ends[shown], _values_of(result, values)[shown])
+    _bars(ax, values[shown], ends[shown], which[shown])
     ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set(yticks=np.arange(len(shown)), yticklabels=feature_names(model.exog_names[1 + j] for j in shown),
-           ylim=(len(shown) - 0.5, -0.5), xlabel=f"change in log-odds per {unit}")
+    ax.set(yticks=np.arange(len(shown)), yticklabels=feature_names(names[j] for j in shown),
+           ylim=(len(shown) - 0.5, -0.5))
     ax.tick_params(axis="y", length=0)
     sns.despine(ax=ax, left=True)
     if t > 1:
-        task_key(ax, model.endog_names, task_colours(t))
-    hidden = f" ({len(shown)} largest of {len(kept)} features)" if len(kept) > len(shown) else ""
+        task_key(ax, columns, task_colours(t), title=key)
+    return ax
+
+
+def _titled(ax, alpha, n_features):
+    shown = len(ax.get_yticks())
+    hidden = f" ({shown} largest of {n_features} features)" if n_features > shown else ""
     ax.set_title(f"{100 * (1 - alpha):g} % intervals{hidden}", loc="left")
     return ax
 

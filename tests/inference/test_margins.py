@@ -81,3 +81,10 @@ def test_words_that_are_no_numbers_are_refused():
 
 def test_a_fit_without_features_has_no_margins():
     assert FusedLogit(Y, X).fit(1e4, 0.0, 1.0).get_margeff().summary_frame().empty
+
+
+def test_margins_of_a_median_that_some_rows_do_not_have_are_refused():
+    time = np.resize([1.0, 2.0, 3.0, 4.0], N)
+    res = FusedLogit.from_survival(time, np.arange(N) % 5 == 0, X, breaks=[2.0, 4.0]).fit(0.0, 0.1, 0.0)
+    with pytest.raises(ValueError, match="which='median' has no mean over rows.*use which='survival'"):
+        res.get_margeff("median")

@@ -247,3 +247,35 @@ def test_every_result_has_a_figure(cv):
     for result in (cv, cv.grid, cv.grid.results(3), cv.refit(), cv.bootstrap(n=3, progress=False),
                    cv.stability(n=4, progress=False)):
         assert drawn(result.plot()).get_title(loc="left")
+
+
+def test_long_names_leave_room_for_the_figure_and_stay_apart():
+    res = made_up(np.eye(3, 4) + 0.5)
+    model = res.model
+    X = model.exog.set_axis([f"concentration_of_some_protein_in_plasma_{k}_at_baseline" for k in "abc"], axis=1)
+    Y = model.endog.set_axis([f"some_outcome_of_interest_in_week_{k}" for k in range(4)], axis=1)
+    ax = drawn(FusedLogit(Y, X).fit(0.5, 0.0, 0.5).plot())
+    rows = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(rows)) == 3 and max(map(len, rows)) <= 30
+    columns = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(not left.overlaps(right) for left, right in zip(columns, columns[1:]))
+    box = ax.get_window_extent()
+    assert box.width > 0.3 * ax.figure.bbox.width and box.height > 0.3 * ax.figure.bbox.height
+
+
+@pytest.mark.parametrize("per", ["sd", "unit"])
+def test_margins_are_drawn_as_their_table_says(per):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"age": rng.normal(50, 10, 200), "smoker": np.arange(200) % 2.0})
+    Y = (X["age"].to_numpy()[:, None] / 10 - 5 + rng.logistic(size=(200, 2)) > 0).astype(float)
+    found = FusedLogit(Y, X).fit(0.0, 0.0, 0.0).get_margeff()
+    ax = drawn(plots.margins(found, alpha=0.1, per=per))
+    step = np.repeat([X["age"].std(ddof=0) if per == "sd" else 1.0, 1.0], 2)
+    table = found.summary_frame(0.1)
+    bars = {tuple(line.get_xdata()) for line in ax.get_lines() if len(line.get_xdata()) == 2}
+    for low, high in zip(table["[0.05"] * step, table["0.95]"] * step):
+        assert any(np.allclose(bar, (low, high)) for bar in bars)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["age", "smoker"]
+    assert "90 % intervals" in ax.get_title(loc="left") and ax.get_legend().get_title().get_text() == "task"
+    levels = FusedLogit.from_ordered(Y.sum(axis=1), X).fit(0.0, 0.0, 0.0).get_margeff("levels").plot()
+    assert levels.get_legend().get_title().get_text() == "level" and "of a level" in levels.get_xlabel()
