@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
     from .inference import BootstrapResults, StabilityResults
 
-__all__ = ["Facts", "Fit", "Result", "load"]
+__all__ = ["Facts", "Fit", "Result", "Single", "Tabled", "load"]
+
+# Words of ``predict`` that give a table, and those that give one number a row.
+Tabled = Literal["prob", "linear", "label", "levels", "hazard", "survival", "incidence"]
+Single = Literal["level", "rank", "median"]
 
 
 class Result:
@@ -355,6 +359,25 @@ class Fit(Result):
         return float(self.bic + 2 * log_choose(features, np.sum((self.pattern[1:] >= 0).any(axis=1))))
 
     # ---- predictions and residuals ----------------------------------------------------------------------------------
+
+    @overload
+    def predict(self, exog: Any = None, which: Tabled = "prob", offset: Any = None, task: None = None,
+                cause: Any = None) -> pd.DataFrame: ...
+
+    @overload
+    def predict(self, exog: Any, which: Single, offset: Any = None, task: None = None,
+                cause: Any = None) -> pd.Series: ...
+
+    @overload
+    def predict(self, exog: Any = None, *, which: Single, offset: Any = None, cause: Any = None) -> pd.Series: ...
+
+    @overload
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None, *, task: Any,
+                cause: Any = None) -> pd.Series: ...
+
+    @overload
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None, task: Any = None,
+                cause: Any = None) -> pd.DataFrame | pd.Series: ...
 
     def predict(self, exog: Any = None, which: str = "prob", offset: Any = None,
                 task: Any = None, cause: Any = None) -> pd.DataFrame | pd.Series:

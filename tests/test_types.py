@@ -5,13 +5,15 @@ import inspect
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
+import numpy as np
 import pytest
 
 import fusedlr
-from fusedlr import FusedLogit, FusedLogitResults, StabilityResults
-from fusedlr.inference import Bound, CovType, ErrorRate, Question, What
+from fusedlr import FusedLogit, FusedLogitResults, StabilityResults, fit
+from fusedlr.fit import Fit
+from fusedlr.inference import Bound, CovType, ErrorRate, Question, What, resampled
 from fusedlr.model import Method, Missing
 from fusedlr.outcomes import Direction, Kind
 from fusedlr.tuning import By, Rule
@@ -87,6 +89,25 @@ def test_words_are_named_in_the_annotation(call, argument):
     words = next(part for part in (hint, *get_args(hint)) if get_origin(part) is Literal)
     default = inspect.signature(call).parameters[argument].default
     assert default in (None, inspect.Parameter.empty, *get_args(words))
+
+
+def test_the_type_of_a_prediction_follows_from_which():
+    """Every word of every outcome gives what the overloads of ``predict`` say; those of resamples are the same."""
+    said = {word: overload.__annotations__["return"] for overload in get_overloads(Fit.predict)
+            for word in get_args(get_type_hints(overload, vars(fit)).get("which"))}
+    X = np.linspace(-1, 1, 40)[:, None] ** [1, 2]
+    time, levels = np.resize([1.0, 2.0, 3.0, 3.0], 40), np.arange(40) % 3
+    models = [FusedLogit.from_ordered(levels, X), FusedLogit.from_survival(time, levels > 0, X, breaks=[1, 2, 3]),
+              FusedLogit.from_survival(time, levels, X, breaks=[1, 2, 3], causes=[1, 2])]
+    words = {word for model in models for word in model.outcome.predictions} | {"prob", "linear", "label"}
+    assert words == set(said)
+    for model in models:
+        res = model.fit(0.1, 0.1, 0.1)
+        for word in ("prob", "linear", *model.outcome.predictions):
+            assert said[word] == f"pd.{type(res.predict(which=word)).__name__}", word
+    again = {word: overload.__annotations__["return"] for overload in get_overloads(StabilityResults.predict)
+             for word in get_args(get_type_hints(overload, vars(resampled)).get("which"))}
+    assert again == said
 
 
 MISTYPED = """\

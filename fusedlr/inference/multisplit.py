@@ -8,7 +8,6 @@ rows select every feature that has an effect.
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -19,20 +18,18 @@ import pandas as pd
 from .. import checks
 from ..adaptive import adapted
 from ..constrained_fit import clustered_cov, fit_pattern, pattern_of
-from ..fit import Result
-from ..io import NONE, WHOLE, Array, Nested, Plain, either, registered, saved, word
+from ..io import NONE, WHOLE, Array, Plain, either, registered, saved, word
 from ..parallel import run
 from ..problem import Groups, Problem
 from ..resampling import halves, number_of_units, seed_of, streams
 from ..solver import solve_exactly
 from .changes import against_first, released
 from .contrasts import wald_pvalue
-from .resampled import penalties_of
+from .resampled import OfFit, penalties_of
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
-    from ..base import Model
     from ..results import FusedLogitResults
 
 __all__ = ["ErrorRate", "MultiSplitResults", "Question", "multisplit", "quantile_pvalues"]
@@ -126,7 +123,7 @@ def _false_discovery(pvalues: np.ndarray) -> np.ndarray:
 
 @registered("multisplit")
 @dataclass(eq=False, repr=False)
-class MultiSplitResults(Result):
+class MultiSplitResults(OfFit):
     """Multi-split p-values.
 
     Attributes
@@ -152,7 +149,6 @@ class MultiSplitResults(Result):
     <MultiSplitResults: 20 splits, features, fwer>
     """
 
-    results: FusedLogitResults = saved(Nested("results"))
     splits: np.ndarray = saved(Array(("r", "terms"), least=0, most=1))
     error: str = saved(Plain(word(*get_args(ErrorRate))))
     what: str = saved(Plain(word(*get_args(Question))))
@@ -162,11 +158,6 @@ class MultiSplitResults(Result):
         """Refuse p-values of a file that are not of the model's terms."""
         if self.splits.shape[1] != len(self._terms) or not len(self.splits):
             raise ValueError(f"splits must have rows, and {len(self._terms)} columns, found {self.splits.shape}")
-
-    @property
-    def model(self) -> Model:  # type: ignore[override]
-        """The model of the fit."""
-        return self.results.model
 
     @property
     def _terms(self) -> list:
@@ -206,37 +197,6 @@ class MultiSplitResults(Result):
         from ..summary import summarize_multisplit
 
         return summarize_multisplit(self, alpha, max_rows)
-
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions of the fit on all rows; see ``FusedLogitResults.predict``.
-
-        Examples
-        --------
-        >>> from fusedlr import FusedLogit, datasets
-        >>> Y, X = datasets.weeks()
-        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
-        >>> splits = fit.multisplit(20, rng=1)
-        >>> splits.predict(X.head(1)).round(2)
-           week4  week8  week12  week16
-        0   0.58   0.57    0.74    0.74
-        """
-        return self.results.predict(exog, which, offset)
-
-    def remove_data(self) -> None:
-        """Drop the data of the fit; see ``FusedLogitResults.remove_data``.
-
-        Examples
-        --------
-        >>> from fusedlr import FusedLogit, datasets
-        >>> Y, X = datasets.weeks()
-        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
-        >>> splits = fit.multisplit(20, rng=1)
-        >>> splits.remove_data()
-        >>> splits.model
-        <FusedLogit: 4 tasks, 3 features, data removed>
-        """
-        self.results = copy(self.results)
-        self.results.remove_data()
 
     def __repr__(self) -> str:
         return f"<MultiSplitResults: {len(self.splits)} splits, {self.what}, {self.error}>"

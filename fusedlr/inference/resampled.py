@@ -1,18 +1,18 @@
-"""What the bootstrap and stability selection have in common."""
+"""What the bootstrap, stability selection and multi-splits have in common."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
 
 from ..adaptive import adapted
 from ..base import Model
-from ..fit import Result
+from ..fit import Result, Single, Tabled
 from ..io import NONE, STATUS, WHOLE, Array, Nested, Plain, either, listed, saved
 from ..parallel import run
 from ..problem import Problem
@@ -22,7 +22,7 @@ from .contrasts import pairs
 if TYPE_CHECKING:
     from ..results import FusedLogitResults
 
-__all__ = ["Resampled", "penalties_of", "refits"]
+__all__ = ["OfFit", "Resampled", "penalties_of", "refits"]
 
 
 def penalties_of(results: FusedLogitResults) -> list:
@@ -58,21 +58,67 @@ def _fit_parts(problem: Problem, penalties: list, start: np.ndarray, parts: Any,
 
 
 @dataclass(eq=False, repr=False)
-class Resampled(Result):
-    """Results that repeat a fit on parts of its rows, at the same penalties; attributes are explained in each."""
-
-    # What a repetition is fitted to, in the plural.
-    parts: ClassVar[str]
+class OfFit(Result):
+    """Results about a fit, which they hold."""
 
     results: FusedLogitResults = saved(Nested("results"))
-    samples: np.ndarray = saved(Array(("r", "1+d", "t")))
-    status: np.ndarray = saved(Plain(listed(STATUS.rule, "r", least=2), np.ndarray.tolist, np.array))
-    seed: int | None = saved(Plain(either(NONE, WHOLE)))
 
     @property
     def model(self) -> Model:  # type: ignore[override]
         """The model of the fit."""
         return self.results.model
+
+    @overload
+    def predict(self, exog: Any = None, which: Tabled = "prob", offset: Any = None) -> pd.DataFrame: ...
+
+    @overload
+    def predict(self, exog: Any, which: Single, offset: Any = None) -> pd.Series: ...
+
+    @overload
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series: ...
+
+    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
+        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.predict(X.head(1)).round(2)
+           week4  week8  week12  week16
+        0   0.58   0.57    0.74    0.74
+        """
+        return self.results.predict(exog, which, offset)
+
+    def remove_data(self) -> None:
+        """Drop the data of the fit; see ``FusedLogitResults.remove_data``.
+
+        Examples
+        --------
+        >>> from fusedlr import FusedLogit, datasets
+        >>> Y, X = datasets.weeks()
+        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
+        >>> boot = fit.bootstrap(50, rng=1)
+        >>> boot.remove_data()
+        >>> boot.model
+        <FusedLogit: 4 tasks, 3 features, data removed>
+        """
+        self.results = copy(self.results)
+        self.results.remove_data()
+
+
+@dataclass(eq=False, repr=False)
+class Resampled(OfFit):
+    """Results that repeat a fit on parts of its rows, at the same penalties; attributes are explained in each."""
+
+    # What a repetition is fitted to, in the plural.
+    parts: ClassVar[str]
+
+    samples: np.ndarray = saved(Array(("r", "1+d", "t")))
+    status: np.ndarray = saved(Plain(listed(STATUS.rule, "r", least=2), np.ndarray.tolist, np.array))
+    seed: int | None = saved(Plain(either(NONE, WHOLE)))
 
     @property
     def params(self) -> pd.DataFrame:
@@ -90,21 +136,6 @@ class Resampled(Result):
         share = (self.samples[:, 1:] != 0).mean(axis=0)
         return pd.DataFrame(share, self.model.exog_names[1:], self.model.endog_names)
 
-    def predict(self, exog: Any = None, which: str = "prob", offset: Any = None) -> pd.DataFrame | pd.Series:
-        """Predictions of the fit on the rows themselves; see ``FusedLogitResults.predict``.
-
-        Examples
-        --------
-        >>> from fusedlr import FusedLogit, datasets
-        >>> Y, X = datasets.weeks()
-        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
-        >>> boot = fit.bootstrap(50, rng=1)
-        >>> boot.predict(X.head(1)).round(2)
-           week4  week8  week12  week16
-        0   0.58   0.57    0.74    0.74
-        """
-        return self.results.predict(exog, which, offset)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw how often coefficients are selected and neighbours tied; see ``plots.selection_frequencies``.
 
@@ -119,22 +150,6 @@ class Resampled(Result):
         from ..plots import selection_frequencies
 
         return selection_frequencies(self, ax=ax)  # type: ignore[arg-type]  # one of the two below
-
-    def remove_data(self) -> None:
-        """Drop the data of the fit; see ``FusedLogitResults.remove_data``.
-
-        Examples
-        --------
-        >>> from fusedlr import FusedLogit, datasets
-        >>> Y, X = datasets.weeks()
-        >>> fit = FusedLogit(Y, X).fit(l1=5, l2=0, fusion=10)
-        >>> boot = fit.bootstrap(50, rng=1)
-        >>> boot.remove_data()
-        >>> boot.model
-        <FusedLogit: 4 tasks, 3 features, data removed>
-        """
-        self.results = copy(self.results)
-        self.results.remove_data()
 
     def _edges(self) -> pd.MultiIndex:
         """Names of the two tasks of every edge."""
