@@ -21,6 +21,8 @@ from .frames import index_of, plain
 __all__ = ["array", "by_name", "check_index", "finite", "flag", "listed", "named", "number", "path",
            "refuse_duplicates", "result", "rng", "rows", "shown", "text", "tolerance", "vector", "whole", "word"]
 
+_TIMES = (np.datetime64, np.timedelta64)  # which Python may not have, and numpy calls whole numbers
+
 
 def flag(name: str, value: Any) -> bool:
     """True or False."""
@@ -55,13 +57,13 @@ def result(name: str, value: Any, needed: Iterable[str], what: str) -> Any:
 
 def listed(name: str, values: Any) -> list:
     """An ordered collection as a list; a set, which has no order, and a scalar are refused."""
-    values = plain(name, values)
+    values = values if isinstance(values, pd.MultiIndex) else plain(name, values)  # columns of which are names
     kinds = (list, tuple, range, pd.Index, pd.Series, pd.api.extensions.ExtensionArray)
     if not isinstance(values, kinds) and not (isinstance(values, np.ndarray) and values.ndim == 1):
         raise TypeError(f"{name} must be a list, found {shown(values)}")
     if not all(map(_is_hashable, values)):
         raise TypeError(f"{name} must be a list of words or numbers, found {shown(values)}")
-    return [_plain(value) for value in values]
+    return [None if value is pd.NA else _plain(value) for value in values]
 
 
 def rows(name: str, values: Any, n_rows: int, index: pd.Index | None = None) -> np.ndarray:
@@ -191,7 +193,7 @@ def named(names: Sequence | None, positions: np.ndarray) -> str:
 
 
 def _real(name: str, value: Any, way_out: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if not _is_real(value):
         raise TypeError(f"{name} must be a number, found {shown(value)}{way_out and '; ' + way_out}")
     try:
         return float(value)
@@ -207,8 +209,13 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
+def _is_real(value: Any) -> bool:
+    """Whether it is one number; a duration is one to numpy."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_, *_TIMES))
+
+
 def _is_whole(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if not _is_real(value):
         return False
     return isinstance(value, Integral) or float(value).is_integer()
 
@@ -299,7 +306,7 @@ def _plain(value: Any) -> Any:
     """numpy's own numbers and words as Python's, in lists and tuples too."""
     if type(value) in (list, tuple):
         return type(value)(map(_plain, value))
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, _TIMES) else value
 
 
 def check_index(index: pd.Index | None, other: pd.Index | None, argument: str, reference: str = "endog") -> None:

@@ -37,6 +37,9 @@ def plain(name: str, value: Any) -> Any:
         What was a frame has its names, what was a column its own. Ask ``index_of`` for the
         labels of rows before: only pandas has them, and here every row gets a number.
     """
+    if isinstance(value, pd.MultiIndex):
+        raise TypeError(f"{name} must have one value for each row, found a MultiIndex; use "
+                        f"{name}.get_level_values(0), or {name}.to_frame(index=False)")
     if value is None or isinstance(value, (pd.DataFrame, pd.Series, pd.Index, list, tuple, str, bytes, type)):
         return value
     if isinstance(value, np.ndarray):

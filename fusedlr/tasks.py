@@ -256,7 +256,7 @@ def _checked_names(names):
     if names is None:
         return None
     names = tuple(checks.listed("names", names))
-    if len(set(names)) != len(names):
+    if any(name is None or name != name for name in names) or len(set(names)) != len(names):
         raise ValueError(f"names must differ from each other, found {list(names)}")
     return names
 

@@ -112,12 +112,11 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     index, exog = index_of(exog), plain("exog", exog)
     names = list(exog.columns) if isinstance(exog, pd.DataFrame) else None
     checks.refuse_duplicates("exog", names or [])
+    if isinstance(exog, pd.Series):
+        raise _one_dimension("exog.to_frame()", "frame.iloc[[i]] or exog.to_frame().T")
     X = checks.array("exog", exog)
     if X.ndim == 1:
-        column, one = (("exog.to_frame()", "exog.to_frame().T") if isinstance(exog, pd.Series) else
-                       ("exog.reshape(-1, 1)", "exog.reshape(1, -1)"))
-        raise ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {column}, "
-                         f"for a single row {one}")
+        raise _one_dimension("exog.reshape(-1, 1)", "exog.reshape(1, -1)")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
     X = checks.finite("exog", X, names) if finite else X
@@ -125,6 +124,11 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     if LARGEST < largest < np.inf:  # infinity is refused as such, here or once rows were dropped
         raise ValueError(f"exog must lie between -{LARGEST:g} and {LARGEST:g}, found {largest:g}; choose another unit")
     return X, names, index
+
+
+def _one_dimension(column: str, row: str) -> ValueError:
+    return ValueError(f"exog must have rows and columns, found one dimension; for a single feature use {column}, "
+                      f"for a single row {row}")
 
 
 def _feature_names(names: list | None, features: list) -> list:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from collections.abc import Mapping
 from contextlib import contextmanager
 from io import StringIO
 from typing import Any
@@ -68,10 +69,12 @@ class Formula:
 
     def __init__(self, text: str, data: pd.DataFrame, environment: Any = None, drop: bool = False) -> None:
         if not _has_two_sides(text):
-            raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found {text!r}")
+            raise ValueError(f"formula must be of the form 'task + task ~ feature + feature', found "
+                             f"{checks.shown(text)}")
         data = plain("data", data)
         if not isinstance(data, pd.DataFrame):
-            raise TypeError(f"data must be a DataFrame, found {checks.shown(data)}")
+            way_out = "; use pandas.DataFrame(data)" if isinstance(data, Mapping) else ""
+            raise TypeError(f"data must be a DataFrame, found {checks.shown(data)}{way_out}")
         self.text = text
         environment = _plain_environment() if environment is None else environment
         data = _plain_types(data)

@@ -109,6 +109,9 @@ def _label_array(endog):
     if endog.dtype == object and any(isinstance(value, (list, tuple, np.ndarray)) for value in endog.ravel()):
         raise ValueError("endog must be rectangular, with one label for each row and task; found rows of different "
                          "lengths; use NaN or None where a label is not observed")
+    if endog.dtype.kind in "mM":  # pandas has no dates without a unit
+        raise TypeError("endog must hold two labels for each task, found dates or durations; compare them with one to "
+                        "make a yes/no label")
     array = endog[:, None] if endog.ndim == 1 else endog
     if array.ndim != 2:
         raise ValueError(f"endog must be one column, or rows by tasks, found {endog.ndim} dimensions")
@@ -161,9 +164,10 @@ def _number_pair(found, task):
     for pair in ((0, 1), (-1, 1)):
         if found <= set(pair):
             return Pair(*pair, True)
-    examples = sorted(float(value) for value in found)[:4]
+    examples = ", ".join(f"{value:g}" if isinstance(value, float) else checks.shown(value)
+                         for value in sorted(found)[:4])
     raise ValueError(f"endog must hold 0/1 or -1/1 (NaN where not observed); task {task!r} holds "
-                     f"{', '.join(f'{value:g}' for value in examples)}; recode it, say which of two is yes (yes=...), "
+                     f"{examples}; recode it, say which of two is yes (yes=...), "
                      "or see FusedLogit.from_ordered for an outcome with ordered levels")
 
 

@@ -46,7 +46,7 @@ class LongLabels:
         """Names of the tasks in their order: the user's, that of numbers and dates, or that of ordered categories."""
         seen = pd.unique(self.task)
         if order is not None:
-            return _in_order(checks.listed("order", order), set(seen))
+            return _in_order(checks.listed("order", order), set(map(_plain, seen)))
         if isinstance(self.task.dtype, pd.CategoricalDtype) and self.task.cat.ordered:
             return tuple(_plain(level) for level in self.task.cat.categories if level in set(seen))
         if any(isinstance(value, str) for value in seen) and not self.task.attrs.get("dates"):
@@ -74,7 +74,7 @@ def task_positions(task: Any, names: tuple, argument: str = "task") -> np.ndarra
     unknown = pd.unique(column[positions.isna().to_numpy()])
     if len(unknown):
         shown = ", ".join(map(repr, names[:6])) + ", ..." * (len(names) > 6)
-        raise ValueError(f"{argument} must hold tasks of the fit, found {[_plain(value) for value in unknown[:3]]}; "
+        raise ValueError(f"{argument} must hold tasks of the fit, found {checks.shown(unknown[:3].tolist())}; "
                          f"there are {shown}")
     return positions.to_numpy(dtype=int)
 

@@ -235,11 +235,7 @@ def _rows_to_show(results, max_rows):
 
 
 def _checked_rows(max_rows):
-    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, (int, np.integer))):
-        raise TypeError(f"max_rows must be a whole number or None, found {max_rows!r}")
-    if max_rows is not None and max_rows < 0:
-        raise ValueError(f"max_rows must not be negative, found {max_rows}")
-    return max_rows
+    return None if max_rows is None else checks.whole("max_rows", max_rows, 0, way_out="None shows all")
 
 
 # ---- notes ----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -29,7 +30,7 @@ from ..scores import score_table
 from ..solver import Path, separated_tasks, solve_exactly, solve_path
 from .default_grid import default_penalties
 from .fold_scores import FoldScores
-from .grid import Grid, fit_grid, warn_edge
+from .grid import Grid, distinct, fit_grid, warn_edge
 
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
@@ -42,17 +43,19 @@ By = Literal["cv", "aic", "bic", "ebic"]
 
 def fit_cv(model: Model, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
            l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
-           progress: bool = True, repeats: int = 1) -> CVResults:
+           progress: bool = True, repeats: int = 1, executor: Executor | None = None) -> CVResults:
     """Choose the penalties and fit there; arguments as for ``FusedLogit.fit_cv``."""
     by, rule = checks.word("by", by, get_args(By)), checks.word("rule", rule, get_args(Rule))
     metric = checks.word("metric", metric, model.metrics)
     if by != "cv" and rule == "1se":
         raise ValueError(f"rule='1se' needs standard errors, and by={by!r} has none; use by='cv' or rule='min'")
+    if by != "cv" and executor is not None:
+        raise ValueError(f"executor must be left out with by={by!r}, which has no folds to hand over")
     tol, rng = checks.tolerance("tol", tol), checks.rng(rng)
     lists = _penalty_lists(model, {"l1": l1, "l2": l2, "fusion": fusion})
     if by == "cv":
         parts = _parts(model, folds, repeats, rng)
-        grid, scores = _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress)
+        grid, scores = _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress, executor)
     else:
         grid, scores = fit_grid(model, **lists, tol=tol, progress=progress, n_jobs=n_jobs), None
     found = _cv_results(grid, scores, rule, metric, by)
@@ -278,17 +281,17 @@ class CVResults(FusedLogitResults):
         return f"<CVResults: {len(self.table)} points by {how}; chosen {point}>"
 
 
-def _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress):
+def _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress, executor):
     """The grid on all rows and the scores of the folds, side by side."""
     points = np.array(list(product(*lists.values())))
     metrics = {name: model.metrics[name].score for name in ("logloss", "error", metric)}
-    whole = partial(fit_grid, model, **lists, tol=tol)
+    whole = partial(solve_path, model.problem, points, tol)
     score = partial(_score_fold, model.problem, points, list(metrics.values()), tol)
     # The grid, which has the most rows, goes first.
     work = [whole, *(partial(score, part) for part in parts)]
-    grid, *folds = run(_call, work, n_jobs, progress, "folds")
+    path, *folds = run(_call, work, n_jobs, progress, "folds", executor)
     tables, weights, scores = zip(*folds)
-    return grid, FoldScores(model.problem, parts, repeats, list(tables), np.array(weights),
+    return Grid(model, path, tol), FoldScores(model.problem, parts, repeats, list(tables), np.array(weights),
                             dict(zip(metrics, map(np.array, zip(*scores)))))
 
 
@@ -467,11 +470,12 @@ def _given_folds(problem, folds):
 def _refuse_lone(problem, fold, names):
     weights = np.bincount(fold, problem.labels.by_row(problem.labels.weight, problem.n_rows))
     if np.count_nonzero(weights) < 2:
-        raise ValueError(f"folds must put observed labels into at least 2 folds, found {names[weights > 0].tolist()}")
+        raise ValueError(f"folds must put observed labels into at least 2 folds, "
+                         f"found {checks.shown(names[weights > 0].tolist())}")
 
 
 def _penalty_lists(model, given):
     """Each penalty as a list; those not given from the default grid."""
     missing = [name for name in PENALTIES if given[name] is None]
     standard = default_penalties(model.with_data()) if missing else {}
-    return {name: standard[name] if name in missing else checks.vector(name, given[name]) for name in PENALTIES}
+    return {name: standard[name] if name in missing else distinct(name, given[name]) for name in PENALTIES}

@@ -3,6 +3,7 @@
 The calls are found by walking the public names; a new one fails here until it is listed in ``CALLS``.
 """
 
+import importlib.util
 import inspect
 import time
 
@@ -28,6 +29,9 @@ CAUSES = {**TIMES, "event": pd.Series(np.arange(40) % 3), "breaks": [0.5, 4.0], 
 
 WATCHED = {"time": TIMES["time"], "event": TIMES["event"]}
 
+HOLDS_ITSELF: list = [1]
+HOLDS_ITSELF.append(HOLDS_ITSELF)
+
 # Nothing here suits any argument, but for those that are named in TAKES.
 WRONG = {
     "None": None, "true": True, "minus one": -1, "minus half": -0.5, "nan": np.nan, "inf": np.inf, "huge": 10**400,
@@ -41,8 +45,20 @@ WRONG = {
     "sparse": sparse.eye(40), "records": np.zeros(40, dtype=[("a", float)]),
     "a frame of words": pd.DataFrame({"a": ["x"] * 40}),
     "a series of other rows": pd.Series(np.ones(40), range(100, 140)), "a short series": pd.Series([1.0, 2.0]),
-    "generator": (k for k in ()),
+    "generator": (k for k in ()), "digits": 10**5000, "a duration": np.timedelta64("NaT"),
+    "a list that holds itself": HOLDS_ITSELF, "two levels": pd.MultiIndex.from_product([[0, 1], [0, 1]]),
+    "nullable words": pd.array(["1", "2", "3"], dtype="string"), "nullable gaps": pd.array([1, None, 3], dtype="Int64"),
+    "a nullable flag": pd.array([True, None], dtype="boolean"), "objects": pd.Series([1, "a", None], dtype=object),
 }
+if importlib.util.find_spec("polars"):
+    import polars
+
+    WRONG |= {"polars' words": polars.Series(["1", "2", "3"]), "polars' gaps": polars.Series([1, None, 3]),
+              "a lazy frame": polars.LazyFrame({"a": [1.0] * 40}),
+              "polars' words by row": polars.DataFrame({"a": ["x"] * 40})}
+if importlib.util.find_spec("pyarrow"):
+    WRONG |= {"Arrow's words": pd.array(["1", "2", "3"], dtype="string[pyarrow]"),
+              "Arrow's gaps": pd.Series([1, None, 3], dtype="int64[pyarrow]")}
 
 
 def fit():
@@ -196,14 +212,18 @@ OPTIONAL = {"None"}
 TAKES = {
     "endog": {"masked"}, "weights": OPTIONAL, "offset": OPTIONAL, "penalty_factors": {"None", "empty dict"},
     "tasks": {"empty list", "no rows", "generator"}, "edges": {"empty list", "no rows", "generator"},
-    "names": {"None", "list of text"}, "standardize": {"true"}, "fuse_intercepts": {"true"}, "progress": {"true"},
+    "names": {"None", "list of text", "nullable words", "polars' words", "Arrow's words"},
+    "standardize": {"true"}, "fuse_intercepts": {"true"}, "progress": {"true"},
     "remove_data": {"true"}, "formula": {"true"}, "rows": {"empty list", "a series of other rows", "a short series"},
-    "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL, "rng": {"None", "huge"},
-    "breaks": OPTIONAL, "found_in": OPTIONAL, "fusion_factors": {"None", "empty dict"}, "groups": OPTIONAL,
+    "levels": OPTIONAL, "max_iter": OPTIONAL, "cov_type": OPTIONAL, "ax": OPTIONAL,
+    "rng": {"None", "huge", "digits"},
+    "breaks": OPTIONAL, "found_in": OPTIONAL, "executor": OPTIONAL,
+    "fusion_factors": {"None", "empty dict"}, "groups": OPTIONAL,
     "causes": OPTIONAL, "task": OPTIONAL, "order": OPTIONAL, "cause": OPTIONAL, "yes": {"None", "true", "empty dict"},
     "i": {"minus one"},
-    "max_rows": {"None", "huge"}, "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
-    "features": {"huge"}, "n_jobs": {"None", "minus one"},
+    "max_rows": {"None", "huge", "digits"},
+    "title": {"None", "text", "number as text"}, "path": {"text", "number as text"},
+    "features": {"huge", "digits"}, "n_jobs": {"None", "minus one"},
     "term": OPTIONAL, "errors": OPTIONAL,  "feature": OPTIONAL, "ties": {"true"}, "hypotheses": OPTIONAL,
     "value": {"true", "minus one", "minus half"},
 }
@@ -228,7 +248,8 @@ TAKES_HERE = {
     **{(f"{name}.refit", "rows"): {"None", "a series of other rows", "a short series"}
        for name in ("FusedLogitResults", "CVResults")},
     **{(f"StabilityResults.{name}", "what"): OPTIONAL for name in ("average", "threshold", "stable")},
-    ("FusedLogit.from_formula", "yes"): {"None", "true", "empty dict", "list of None"},  # left open in both tasks
+    # Left open in both tasks, or in one.
+    ("FusedLogit.from_formula", "yes"): {"None", "true", "empty dict", "list of None", "a nullable flag"},
     **{(f"FusedLogit.from_formula{of}", "formula"): set() for of in ("", " of levels", " of times")},
     **{(f"outcomes.{name}", "entry"): OPTIONAL for name in ("survival_scores", "out_of_fold_scores", "curve_scores")},
     **{(f"outcomes.{name}", "offset"): {"None", "minus one", "minus half"} for name in ("survival_scores",
@@ -239,7 +260,7 @@ TAKES_HERE = {
     ("FusedLogit.from_survival of causes", "causes"): {"a short series"},
     ("FusedLogit.from_formula of levels", "levels"): set(),
     ("FusedLogit.from_formula of times", "breaks"): {"a short series"},
-    ("plots.survival_curves", "labels"): OPTIONAL,
+    ("plots.survival_curves", "labels"): {"None", "two levels"},
     ("FusedLogit.from_ordered", "endog"): set(),
     ("FusedLogit.held_out", "endog"): set(),
     ("Grid.select", "endog"): set(),

@@ -275,7 +275,7 @@ def test_categorical_numbers_are_no_weights(made):
 
 
 def test_one_row_of_a_frame_says_how_to_hand_it_in():
-    with pytest.raises(ValueError, match=r"for a single row exog.to_frame\(\).T"):
+    with pytest.raises(ValueError, match=r"for a single row frame.iloc\[\[i\]\] or exog.to_frame\(\).T"):
         fit().predict(X.iloc[0])
     assert_allclose(fit().predict(X.iloc[0].to_frame().T), fit().predict(X)[:1])
 
