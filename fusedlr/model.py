@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -542,7 +543,7 @@ class FusedLogit(Model):
 
     def fit_cv(self, folds: Any = 5, rule: Rule = "min", metric: str = "logloss", rng: Any = 0, l1: Any = None,
                l2: Any = None, fusion: Any = None, by: By = "cv", tol: float = 1e-6, n_jobs: int | None = None,
-               progress: bool = True, repeats: int = 1) -> CVResults:
+               progress: bool = True, repeats: int = 1, executor: Executor | None = None) -> CVResults:
         """Choose the penalties by cross-validation or an information criterion, and fit there.
 
         Parameters
@@ -571,6 +572,9 @@ class FusedLogit(Model):
             Show a bar after two seconds, in a terminal or a notebook, where tqdm is installed.
         repeats : int
             How often to draw folds; scores are means over all repeats.
+        executor : concurrent.futures.Executor, optional
+            Does the work instead of threads: other processes, MPI, or the executor of a Dask client.
+            The numbers are the same. Needs ``by="cv"`` and no ``n_jobs``.
 
         Returns
         -------
@@ -595,7 +599,8 @@ class FusedLogit(Model):
         noise   0.01   0.01    0.01    0.01
         """
         self._warn_one_class()
-        return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress, repeats)
+        return fit_cv(self, folds, rule, metric, rng, l1, l2, fusion, by, tol, n_jobs, progress, repeats,
+                      executor)
 
     def _warn_one_class(self) -> None:
         warn_one_class(self.with_data().labels, self.endog_names, self.labels, self.fuse_intercepts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -360,7 +361,7 @@ class FusedLogitResults(Fit):
         return self.refit().get_margeff(which)
 
     def bootstrap(self, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
-                  progress: bool = True) -> BootstrapResults:
+                  progress: bool = True, executor: Executor | None = None) -> BootstrapResults:
         """Percentile bootstrap intervals, and frequencies of selection and of ties over resamples.
 
         Rows (or groups) are drawn with replacement with the labels of all their tasks, and fitted
@@ -373,7 +374,7 @@ class FusedLogitResults(Fit):
         rng : int, SeedSequence, Generator or None
             Each resample has its own stream drawn from it, so a larger ``n`` does not change
             the first resamples.
-        n_jobs, progress : as for ``FusedLogit.fit_cv``
+        n_jobs, progress, executor : as for ``FusedLogit.fit_cv``
 
         Returns
         -------
@@ -388,10 +389,11 @@ class FusedLogitResults(Fit):
         >>> boot.selection_frequency.loc["dose"].to_dict()
         {'week4': 0.44, 'week8': 0.42, 'week12': 1.0, 'week16': 1.0}
         """
-        return bootstrap(self, n, rng, n_jobs=n_jobs, progress=progress)
+        return bootstrap(self, n, rng, n_jobs=n_jobs, progress=progress, executor=executor)
 
     def stability(self, n: int = 100, rng: Any = 1, what: What = "features", errors: float | None = 1.0,
-                  bound: Bound = "unimodal", n_jobs: int | None = None, progress: bool = True) -> StabilityResults:
+                  bound: Bound = "unimodal", n_jobs: int | None = None, progress: bool = True,
+                  executor: Executor | None = None) -> StabilityResults:
         """Stability selection with complementary pairs, with a bound on the expected number of false selections.
 
         Rows (or groups) are split at random into two halves, again and again; each half is fitted
@@ -417,7 +419,7 @@ class FusedLogitResults(Fit):
             Largest expected number of false selections. None keeps the penalties of the fit.
         bound : "unimodal" or "none"
             Assumption on the selection frequencies; see the notes of ``StabilityResults``.
-        n_jobs, progress : as for ``FusedLogit.fit_cv``
+        n_jobs, progress, executor : as for ``FusedLogit.fit_cv``
 
         Returns
         -------
@@ -433,10 +435,11 @@ class FusedLogitResults(Fit):
           feature   task neighbour  frequency
         0    dose  week8    week12        1.0
         """
-        return stability(self, n, rng, what, errors, bound, n_jobs=n_jobs, progress=progress)
+        return stability(self, n, rng, what, errors, bound, n_jobs=n_jobs, progress=progress, executor=executor)
 
     def multisplit(self, n: int = 50, error: ErrorRate = "fwer", rng: Any = 0, what: Question = "features",
-                   n_jobs: int | None = None, progress: bool = True) -> MultiSplitResults:
+                   n_jobs: int | None = None, progress: bool = True,
+                   executor: Executor | None = None) -> MultiSplitResults:
         """Multi-split p-values, valid after selection, also with more features than rows.
 
         In each split one half of the rows selects features at the penalties of the fit, and the
@@ -455,7 +458,7 @@ class FusedLogitResults(Fit):
             Each split has its own stream drawn from it.
         what : "features" or "changes"
             Has a feature (of a formula: a term) an effect in any task, or effects that differ between tasks?
-        n_jobs, progress : as for ``FusedLogit.fit_cv``
+        n_jobs, progress, executor : as for ``FusedLogit.fit_cv``
 
         Returns
         -------
@@ -470,7 +473,7 @@ class FusedLogitResults(Fit):
         >>> splits.pvalues.round(3).to_dict()
         {'age': 0.0, 'dose': 0.0, 'noise': 1.0}
         """
-        return multisplit(self, n, error, rng, what, n_jobs=n_jobs, progress=progress)
+        return multisplit(self, n, error, rng, what, n_jobs=n_jobs, progress=progress, executor=executor)
 
     def __repr__(self):
         penalties = ", ".join(f"{name}={_brief(value)}" for name, value in self.penalties.items())

@@ -16,8 +16,9 @@ def said(command, **options):
 
 
 def work_of(process):
-    """Seconds that a process has worked."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    """Seconds that a process, given itself or by its number, has worked."""
+    stat = Path(f"/proc/{getattr(process, 'pid', process)}/stat")
+    fields = stat.read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

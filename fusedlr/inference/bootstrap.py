@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,12 @@ __all__ = ["BootstrapResults", "bootstrap"]
 
 
 def bootstrap(results: FusedLogitResults, n: int = 200, rng: Any = 0, n_jobs: int | None = None,
-              progress: bool = True) -> BootstrapResults:
+              progress: bool = True, executor: Executor | None = None) -> BootstrapResults:
     """Repeat a penalized fit on resampled rows; arguments as for ``FusedLogitResults.bootstrap``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of resamples")
     rng = checks.rng(rng)
-    samples, status = refits(results, penalties_of(results), _resample, streams(rng, n), n_jobs, progress, "bootstrap")
+    samples, status = refits(results, penalties_of(results), _resample, streams(rng, n), n_jobs, progress, "bootstrap",
+                             executor)
     return BootstrapResults(results, samples, status, seed_of(rng))
 
 

@@ -8,6 +8,7 @@ rows select every feature that has an effect.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -41,7 +42,8 @@ LEAST_QUANTILE = 0.05
 
 
 def multisplit(results: FusedLogitResults, n: int = 50, error: ErrorRate = "fwer", rng: Any = 0,
-               what: Question = "features", n_jobs: int | None = None, progress: bool = True) -> MultiSplitResults:
+               what: Question = "features", n_jobs: int | None = None, progress: bool = True,
+               executor: Executor | None = None) -> MultiSplitResults:
     """p-values of many splits; arguments as for ``FusedLogitResults.multisplit``."""
     n = checks.whole("n", n, 1, 10**7, way_out="it is a number of splits")
     error, what = checks.word("error", error, get_args(ErrorRate)), checks.word("what", what, get_args(Question))
@@ -50,7 +52,7 @@ def multisplit(results: FusedLogitResults, n: int = 50, error: ErrorRate = "fwer
         raise ValueError(f"multisplit needs four rows or groups at least, found {problem.groups.size:g}")
     terms = list(results.model.spec.rows_of_terms.values())
     work = partial(_split, problem, penalties_of(results), results.solution.params, terms, what)
-    pvalues = np.array(run(work, streams(rng, n), n_jobs, progress, "multisplit"))
+    pvalues = np.array(run(work, streams(rng, n), n_jobs, progress, "multisplit", executor))
     return MultiSplitResults(results, pvalues, error, what, seed_of(rng))
 
 

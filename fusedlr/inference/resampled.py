@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +32,8 @@ def penalties_of(results: FusedLogitResults) -> list:
 
 
 def refits(results: FusedLogitResults, penalties: list, parts: Any, seeds: list[np.random.SeedSequence],
-           n_jobs: int | None, progress: bool, description: str) -> tuple[np.ndarray, np.ndarray]:
+           n_jobs: int | None, progress: bool, description: str,
+           executor: Executor | None) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and status of the same fit on parts of the rows.
 
     Parameters
@@ -44,10 +46,10 @@ def refits(results: FusedLogitResults, penalties: list, parts: Any, seeds: list[
         or several.
     seeds : list of SeedSequence
         One for each call of ``parts``.
-    n_jobs, progress : as for ``FusedLogitResults.bootstrap``
+    n_jobs, progress, executor : as for ``FusedLogitResults.bootstrap``
     """
     work = partial(_fit_parts, results.model.with_data(), penalties, results.solution.params, parts)
-    found = [fit for fits in run(work, seeds, n_jobs, progress, description) for fit in fits]
+    found = [fit for fits in run(work, seeds, n_jobs, progress, description, executor) for fit in fits]
     return np.array([solution.params for solution in found]), np.array([solution.status for solution in found])
 
 

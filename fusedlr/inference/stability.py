@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,7 +33,7 @@ _STEP, _STEPS = 1.25, 40
 
 def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, what: What = "features",
               errors: float | None = 1.0, bound: Bound = "unimodal", n_jobs: int | None = None,
-              progress: bool = True) -> StabilityResults:
+              progress: bool = True, executor: Executor | None = None) -> StabilityResults:
     """Repeat a penalized fit on halves of the rows; arguments as for ``FusedLogitResults.stability``."""
     n = checks.whole("n", n, 2, 10**7, way_out="it is a number of halves")
     if n % 2:
@@ -47,7 +48,7 @@ def stability(results: FusedLogitResults, n: int = 100, rng: Any = 1, what: What
 
     def halved(multiple: float, seeds: list, progress: bool) -> StabilityResults:
         raised = _raised(penalties_of(results), what, multiple)
-        samples, status = refits(results, raised, _doubled_halves, seeds, n_jobs, progress, "stability")
+        samples, status = refits(results, raised, _doubled_halves, seeds, n_jobs, progress, "stability", executor)
         return StabilityResults(results, samples, status, seed_of(rng), what, bound, errors, multiple)
 
     return halved(1.0 if errors is None else _search(halved, seeds), seeds, progress)

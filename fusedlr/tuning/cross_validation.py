@@ -291,8 +291,9 @@ def _grid_and_scores(model, lists, parts, repeats, metric, tol, n_jobs, progress
     work = [whole, *(partial(score, part) for part in parts)]
     path, *folds = run(_call, work, n_jobs, progress, "folds", executor)
     tables, weights, scores = zip(*folds)
-    return Grid(model, path, tol), FoldScores(model.problem, parts, repeats, list(tables), np.array(weights),
-                            dict(zip(metrics, map(np.array, zip(*scores)))))
+    held = FoldScores(model.problem, parts, repeats, list(tables), np.array(weights),
+                      dict(zip(metrics, map(np.array, zip(*scores)))))
+    return Grid(model, path, tol), held
 
 
 def _call(work):

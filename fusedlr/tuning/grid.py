@@ -25,7 +25,7 @@ from ..solver import ACCEPTED, Path, solve_exactly, solve_path
 if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["Grid", "fit_grid", "warn_edge"]
+__all__ = ["Grid", "distinct", "fit_grid", "warn_edge"]
 
 SHOWN = ("objective", "gap", "status", "nonzeros", "df", "iterations")
 
@@ -33,7 +33,7 @@ SHOWN = ("objective", "gap", "status", "nonzeros", "df", "iterations")
 def fit_grid(model: Model, l1: Any, l2: Any, fusion: Any, tol: float = 1e-6, max_iter: int = 200,
              progress: bool = True, n_jobs: int | None = 1) -> Grid:
     """Fits of one model at every combination of the penalties given; arguments as for ``FusedLogit.fit_grid``."""
-    lists = [_distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
+    lists = [distinct(name, values) for name, values in zip(PENALTIES, (l1, l2, fusion))]
     points = np.array(list(product(*lists)))
     with progress_bar(len(points), checks.flag("progress", progress), "points") as step:
         return Grid(model, solve_path(model.with_data(), points, tol, max_iter, step, n_jobs), tol)
@@ -227,7 +227,8 @@ def _goes_on(grid, chosen, name, end):
     return bool(subject.any() if end == "largest" else (subject == 0).any() or values.min() > 1e-2 * values.max())
 
 
-def _distinct(name, values):
+def distinct(name: str, values: Any) -> np.ndarray:
+    """The values of one penalty in a grid, none of them twice."""
     array = checks.vector(name, values)
     if len(np.unique(array)) < array.size:
         raise ValueError(f"{name} must not repeat a value in a grid, found {array.tolist()}")
