@@ -18,7 +18,8 @@ from .base import INNER, Model
 from .constrained_fit import log_choose, pattern_of
 from .inputs import read_groups
 from .io import Array, Nested, Plain, saved
-from .objective import loglike, null_loglike, pointwise_loss, sigmoid
+from .metrics import linear_predictor, loglike, null_loglike
+from .objective import pointwise_loss, sigmoid
 from .outcomes import Outcome
 from .problem import Design, Groups, Labels
 from .scores import score_table
@@ -181,10 +182,11 @@ class Facts:
     def of(cls, model: Model, params: np.ndarray) -> Facts:
         """The facts of a model at coefficients of shape (1 + d, t)."""
         problem = model.with_data()
-        labels, linear, offset = problem.labels, problem.linear(params), problem.design.shift(problem.labels)
+        labels, offset = problem.labels, problem.design.shift(problem.labels)
+        linear = linear_predictor(problem.design, labels, params)
         return cls(model.nobs, model.n_rows, problem.n_rows - model.n_rows, model.n_groups, problem.groups.size,
-                   labels.sums(labels.weight), labels.sums(labels.weight * labels.yes), loglike(labels, linear),
-                   null_loglike(labels, offset), model.outcome.loglike(labels, linear),
+                   labels.sums(labels.weight), labels.sums(labels.weight * labels.yes), loglike(labels, linear)[:-1],
+                   null_loglike(labels, offset)[:-1], model.outcome.loglike(labels, linear),
                    model.outcome.null_loglike(labels, offset), model.outcome.facts(labels, problem.n_rows))
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from .objective import pointwise_loss
+from . import core
 from .problem import Design, Labels
 
-__all__ = ["METRICS", "PENALTIES", "Metric", "Params", "area_under_curve", "auc", "choose", "error",
-           "label_sums", "logloss", "one_standard_error", "within_one_error"]
+__all__ = ["METRICS", "PENALTIES", "Metric", "Params", "area_under_curve", "auc", "choose", "error", "labelled_rows",
+           "linear_predictor", "loglike", "logloss", "null_loglike", "one_standard_error", "within_one_error"]
 
 PENALTIES = ("l1", "l2", "fusion")
-EQUAL = 1e-9  # scores that differ by less, relatively, are tied
-
-# Cells held at once, rows by points, and a quarter of that of coefficients by points: 64 MB and 16 MB of floats.
-_CELLS = 8_000_000
 
 
 class Params(Protocol):
@@ -50,12 +46,12 @@ def error(params: Params, design: Design, labels: Labels) -> np.ndarray:
     ndarray, shape (g,)
         NaN throughout if there is no label.
     """
-    return _mean(_wrong, params, design, labels)
+    return _score("error", params, design, labels)
 
 
 def logloss(params: Params, design: Design, labels: Labels) -> np.ndarray:
     """Mean negative log-likelihood of a label, for each of many fits; see :func:`error`."""
-    return _mean(_log_loss, params, design, labels)
+    return _score("logloss", params, design, labels)
 
 
 def auc(params: Params, design: Design, labels: Labels) -> np.ndarray:
@@ -65,21 +61,35 @@ def auc(params: Params, design: Design, labels: Labels) -> np.ndarray:
     linear predictor; a pair with equal ones counts half. A task in which only one label
     is observed has no pairs and is left out.
     """
-    total, pairs = np.zeros(len(params)), 0
-    for points, part, linear in _predictors(params, design, labels):
-        yes, weight = labels.yes[part], labels.weight[part]
-        if weight[yes].any() and weight[~yes].any():
-            total[points] += [_auc(column, yes, weight) for column in linear.T]
-            pairs += points.stop - points.start
-    return total / (pairs / len(params)) if pairs else np.full(len(params), np.nan)
+    return _score("auc", params, design, labels)
 
 
-def _wrong(linear, sign):
-    return (linear > 0) != (sign > 0)
+def _score(name, params, design, labels):
+    rows = labelled_rows(design, labels)
+    step = core.points_at_once(design.n_features, labels.n_tasks)
+    parts = (slice(first, first + step) for first in range(0, len(params), step))
+    return np.concatenate([rows.score(np.ascontiguousarray(params[part], dtype=float), name) for part in parts])
 
 
-def _log_loss(linear, sign):
-    return pointwise_loss(sign * linear)
+def labelled_rows(design: Design, labels: Labels) -> core.LabelledRows:
+    """Features and labels as the C++ core reads them."""
+    offset = None if design.offset is None else design.shift(labels)
+    return core.LabelledRows(np.ascontiguousarray(design.X, dtype=float), core.FlatLabels(*labels.for_core, offset))
+
+
+def linear_predictor(design: Design, labels: Labels, params: np.ndarray) -> np.ndarray:
+    """Linear predictor of every label by the C++ core, bitwise identical in R, shape (m,)."""
+    return labelled_rows(design, labels).linear(np.ascontiguousarray(params, dtype=float))
+
+
+def loglike(labels: Labels, linear: np.ndarray) -> np.ndarray:
+    """Log-likelihood of each task at a linear predictor of every label, then their sum, shape (t + 1,)."""
+    return -core.FlatLabels(*labels.for_core).losses(np.ascontiguousarray(linear, dtype=float))
+
+
+def null_loglike(labels: Labels, offset: np.ndarray) -> np.ndarray:
+    """Maximised log-likelihood of the null model (intercept and offset) of each task, then the sum, shape (t + 1,)."""
+    return -core.FlatLabels(*labels.for_core, np.ascontiguousarray(offset, dtype=float)).null_losses()
 
 
 @dataclass(frozen=True)
@@ -95,25 +105,25 @@ class Metric:
         Name of the metric that breaks ties of this one.
     words : str
         What it is, for figures and summaries.
-    by_label : function, optional
-        What one label adds, from its linear predictor and its sign, where the score is the
-        mean of that.
+    is_mean : bool
+        Whether the score is a mean over labels, so that rows (or groups) have a share in it.
     """
 
     score: Callable[[Any, Design, Labels], np.ndarray]
     larger_is_better: bool
     tie_breaker: str
     words: str
-    by_label: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    is_mean: bool = False
 
     def cost(self, scores: Any) -> np.ndarray:
         """The scores, negated where larger is better, so that the lowest is best."""
-        return -np.asarray(scores, dtype=float) if self.larger_is_better else np.asarray(scores, dtype=float)
+        cost = np.ascontiguousarray(scores, dtype=float)
+        return -cost if self.larger_is_better else cost
 
 
 METRICS = {
-    "logloss": Metric(logloss, False, "error", "mean log-loss of held-out labels", _log_loss),
-    "error": Metric(error, False, "logloss", "share of wrong held-out labels", _wrong),
+    "logloss": Metric(logloss, False, "error", "mean log-loss of held-out labels", True),
+    "error": Metric(error, False, "logloss", "share of wrong held-out labels", True),
     "auc": Metric(auc, True, "logloss", "mean AUC of held-out labels"),
 }
 
@@ -137,11 +147,20 @@ def choose(table: pd.DataFrame | Mapping, cost: Score, tie_breaker: Score) -> in
     -------
     int
     """
-    keys = np.column_stack([np.asarray(table[name], dtype=float) for name in PENALTIES])
-    left = _lowest(cost, np.arange(len(keys)))
-    if len(left) > 1:
-        left = _lowest(tie_breaker, left)
-    return int(max(left, key=lambda i: tuple(keys[i])))
+    points = np.column_stack([np.asarray(table[name], dtype=float) for name in PENALTIES])
+    costs = _at(cost, np.arange(len(points)))
+    tied = np.flatnonzero(core.lowest_costs(costs))
+    second = np.zeros(len(points))
+    if len(tied) > 1:
+        second[tied] = _at(tie_breaker, tied)
+    best = core.best_point(points, costs, second)
+    if best < 0:
+        raise ValueError("no point has a score: no label of endog is observed in the held-out rows")
+    return best
+
+
+def _at(score, positions):
+    return np.ascontiguousarray(score(positions) if callable(score) else np.asarray(score)[positions], dtype=float)
 
 
 def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS["logloss"]) -> int:
@@ -168,26 +187,18 @@ def one_standard_error(table: pd.DataFrame, best: int, metric: Metric = METRICS[
     -------
     int
     """
-    penalties = table[list(PENALTIES)].to_numpy(dtype=float)
-    df = table["df"].to_numpy()
-    near = within_one_error(table, best, metric)
-    more = (penalties >= penalties[best]).all(axis=1)
-    return int(max(np.flatnonzero(near & more), key=lambda i: (-df[i], *penalties[i])))
+    points = np.ascontiguousarray(table[list(PENALTIES)], dtype=float)
+    df = np.ascontiguousarray(table["df"], dtype=np.intc)
+    return core.one_standard_error(points, *_cost_and_error(table, metric), df, best)
 
 
 def within_one_error(table: pd.DataFrame, best: int, metric: Metric) -> np.ndarray:
     """Which points are worse than the best by a standard error of the difference at most, ndarray of bool (g,)."""
-    cost = metric.cost(table["mean"])
-    return cost - cost[best] <= table["se_difference"].to_numpy() + EQUAL * abs(cost[best])
+    return core.within_one_error(*_cost_and_error(table, metric), best)
 
 
-def label_sums(by_label: Callable[[np.ndarray, np.ndarray], np.ndarray], params: Params, design: Design,
-               labels: Labels) -> np.ndarray:
-    """What the labels of each row add up to in each of many fits, weights counted, shape (n, g)."""
-    sums = np.zeros((design.n_rows, len(params)))
-    for points, part, linear in _predictors(params, design, labels):
-        sums[labels.row[part], points] += labels.weight[part, None] * by_label(linear, labels.sign[part, None])
-    return sums
+def _cost_and_error(table, metric):
+    return metric.cost(table["mean"]), np.ascontiguousarray(table["se_difference"], dtype=float)
 
 
 def area_under_curve(linear: np.ndarray, yes: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
@@ -198,47 +209,3 @@ def area_under_curve(linear: np.ndarray, yes: np.ndarray, weight: np.ndarray) ->
     area = float(positives @ below / (positives.sum() * negatives.sum()))
     share = np.where(yes, below[place] / negatives.sum(), above[place] / positives.sum())
     return area, weight * (share - area) / np.where(yes, positives.sum(), negatives.sum())
-
-
-def _lowest(score, positions):
-    values = np.asarray(score(positions) if callable(score) else np.asarray(score)[positions], dtype=float)
-    if np.isnan(values).all():
-        raise ValueError("no point has a score: no label of endog is observed in the held-out rows")
-    least = np.nanmin(values)
-    return positions[values <= least + EQUAL * abs(least)]
-
-
-def _mean(kernel, params, design, labels):
-    """Weighted mean over all labels of a function of linear predictors and signs, shape (g,)."""
-    total = labels.weight.sum()
-    if total == 0:
-        return np.full(len(params), np.nan)
-    sums = np.zeros(len(params))
-    for points, part, linear in _predictors(params, design, labels):
-        sums[points] += labels.weight[part] @ kernel(linear, labels.sign[part, None])
-    return sums / total
-
-
-def _predictors(params: Params, design: Design, labels: Labels) -> Iterator[tuple[slice, slice, np.ndarray]]:
-    """Linear predictors in chunks: a slice of points, the labels of one task, and an array (labels, points)."""
-    shift = design.shift(labels)
-    for points in _some_points(params, design):
-        tables = params[points]
-        for k, part in enumerate(labels.parts):
-            X = design.X if part.stop - part.start == design.n_rows else design.X[labels.row[part]]
-            yield points, part, X @ tables[:, 1:, k].T + tables[:, 0, k] + shift[part, None]
-
-
-def _some_points(params: Params, design: Design) -> Iterator[slice]:
-    """As many points at once as there is room for, until all have come."""
-    n_tasks = params[:1].shape[2]
-    size = max(1, _CELLS // max(design.n_rows, 4 * (1 + design.n_features) * n_tasks))
-    return (slice(first, min(first + size, len(params))) for first in range(0, len(params), size))
-
-
-def _auc(linear, yes, counts):
-    """Share of concordant pairs of one task with both labels."""
-    place = np.unique(linear, return_inverse=True)[1]
-    positives, negatives = np.bincount(place, counts * yes), np.bincount(place, counts * ~yes)
-    below = np.cumsum(negatives) - negatives / 2
-    return positives @ below / (positives.sum() * negatives.sum())

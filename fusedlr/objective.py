@@ -19,8 +19,8 @@ import numpy as np
 from .problem import Labels, Penalty, Problem
 from .tasks import TaskGraph
 
-__all__ = ["gap_unit", "gradient", "information", "loglike", "loss", "loss_derivatives", "null_loglike", "objective",
-           "penalty_value", "pointwise_curvature", "pointwise_loss", "sigmoid"]
+__all__ = ["gap_unit", "gradient", "information", "loss", "loss_derivatives", "objective", "penalty_value",
+           "pointwise_curvature", "pointwise_loss", "sigmoid"]
 
 
 # ---- the logistic loss ----------------------------------------------------------------------------------------------
@@ -51,16 +51,6 @@ def loss_derivatives(labels: Labels, linear: np.ndarray) -> tuple[np.ndarray, np
     """First and second derivative of the loss in each linear predictor, both (m,)."""
     first = -labels.weight * labels.sign * sigmoid(-labels.sign * linear)
     return first, labels.weight * pointwise_curvature(linear)
-
-
-def loglike(labels: Labels, linear: np.ndarray) -> np.ndarray:
-    """Log-likelihood of each task at a linear predictor of every label, shape (t,)."""
-    return -labels.sums(labels.weight * pointwise_loss(labels.sign * linear))
-
-
-def null_loglike(labels: Labels, offset: np.ndarray) -> np.ndarray:
-    """Maximised log-likelihood of the null model (intercept and offset) of each task, shape (t,)."""
-    return np.array([_null_loglike(labels.sign[part], labels.weight[part], offset[part]) for part in labels.parts])
 
 
 # ---- the objective --------------------------------------------------------------------------------------------------
@@ -97,23 +87,3 @@ def gap_unit(problem: Problem, value: float) -> float:
     a fit whose objective tends to 0 can still be certified.
     """
     return max(value, 1e-3 * loss(problem.labels, problem.design.shift(problem.labels)))
-
-
-def _null_loglike(signs, weights, offset):
-    share = weights @ (signs > 0) / weights.sum()
-    if share in (0.0, 1.0):
-        return 0.0
-    middle = np.log(share) - np.log1p(-share)
-    intercept = _null_intercept(signs, weights, offset, middle) if offset.any() else middle
-    return -float(weights @ pointwise_loss(signs * (offset + intercept)))
-
-
-def _null_intercept(signs, weights, offset, middle):
-    """Root of the score, bracketed: at either end all probabilities are on one side of the share of yes."""
-    from scipy.optimize import brentq
-
-    def score(intercept):
-        return weights @ ((signs > 0) - sigmoid(offset + intercept))
-
-    low, high = middle - offset.max(), middle - offset.min()
-    return low if low == high else brentq(score, low - 1e-9, high + 1e-9, xtol=1e-12)

@@ -308,13 +308,6 @@ class Groups:
             return Groups(np.arange(len(rows)), self.times[rows])
         return Groups.given(self.code[rows], self.word, labels)
 
-    def take_shares(self, rows: np.ndarray, share: np.ndarray) -> Groups:
-        """The same with a share of each row: it multiplies the weight of a row, but a group still counts once."""
-        if self.are_rows:
-            return Groups(np.arange(len(rows)), self.times[rows] * share)
-        code = self.code[rows]
-        return replace(self, code=code, times=self.times * (np.bincount(code, minlength=len(self.times)) > 0))
-
     def standard_error(self, by_row: np.ndarray) -> np.ndarray:
         """Cluster-robust standard error of a sum over rows of influences of mean zero.
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .core import SamplingUnits
+from .core import FlatLabels, SamplingUnits
 from .problem import Groups, Labels
 
-__all__ = ["draw", "fold_shares", "halves", "number_of_units", "seed_of", "splits_weights", "streams"]
+__all__ = ["draw", "fold_shares", "halves", "number_of_units", "sampling_units", "seed_of",
+           "splits_weights", "streams"]
 
 
 def streams(rng: Any, n: int) -> list[np.random.SeedSequence]:
@@ -37,19 +38,19 @@ def seed_of(rng: Any) -> int | None:
 
 def number_of_units(groups: Groups) -> int:
     """Number of sampling units, at least 1: weights are frequencies."""
-    return _units(groups).count()
+    return sampling_units(groups).count()
 
 
 def draw(groups: Groups, rng: np.random.Generator) -> np.ndarray:
     """Multipliers of the row weights in a bootstrap sample of the units, shape (n,)."""
-    units = _units(groups)
+    units = sampling_units(groups)
     places = rng.integers(units.count(), size=units.count())
     return units.drawn(places, rng.random(len(places)))
 
 
 def halves(groups: Groups, rng: np.random.Generator) -> list[np.ndarray]:
     """Multipliers of the row weights in a complementary pair of halves of the units, two arrays of shape (n,)."""
-    units = _units(groups)
+    units = sampling_units(groups)
     places, half = rng.permutation(units.count()), units.count() // 2
     uniforms = rng.random(len(places))
     return [units.drawn(places[part], uniforms[part]) for part in (slice(0, half), slice(half, 2 * half))]
@@ -76,15 +77,16 @@ def fold_shares(labels: Labels, groups: Groups, folds: int, rng: Any) -> np.ndar
     ndarray, shape (folds, n)
         Share of each row in each fold: 0 or 1, unless its weight is split.
     """
-    units = _units(groups)
+    units = sampling_units(groups)
     uniforms = np.random.default_rng(rng).random(units.n_fold_uniforms())
-    return units.fold_shares(*labels.for_core, folds, uniforms)
+    return units.fold_shares(FlatLabels(*labels.for_core), folds, uniforms)
 
 
 def splits_weights(groups: Groups) -> bool:
     """Whether folds split the weights of rows: whole frequencies, not all 1, that stand for no more than 10^7 rows."""
-    return _units(groups).split_by_folds()
+    return sampling_units(groups).split_by_folds()
 
 
-def _units(groups):
+def sampling_units(groups: Groups) -> SamplingUnits:
+    """The sampling units as the C++ core reads them."""
     return SamplingUnits(groups.code, groups.times)

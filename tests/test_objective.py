@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fusedlr.objective import (gap_unit, gradient, information, loglike, loss, loss_derivatives, null_loglike,
+from fusedlr.metrics import linear_predictor, loglike, null_loglike
+from fusedlr.objective import (gap_unit, gradient, information, loss, loss_derivatives,
                                objective, penalty_value)
 from fusedlr.problem import Penalty, Problem
 from fusedlr.tasks import TaskGraph
@@ -120,8 +121,12 @@ def test_log_likelihoods_are_those_of_the_tasks():
     X, Y, B, rng = arrays(8)
     Y[0, 1] = np.nan
     problem = Problem.wide(X, Y, None, rng.uniform(0.5, 2, Y.shape), rng.normal(size=Y.shape))
-    by_task, labels = loglike(problem.labels, problem.linear(B)), problem.labels
-    assert by_task.sum() == pytest.approx(-loss_at(problem, B), rel=1e-14)
+    labels = problem.labels
+    linear = linear_predictor(problem.design, labels, B)
+    np.testing.assert_allclose(linear, problem.linear(B), rtol=1e-13, atol=1e-13)
+    *by_task, total = loglike(labels, linear)
+    assert total == pytest.approx(-loss_at(problem, B), rel=1e-14) and total == sum(by_task)
+    assert by_task[1] == pytest.approx(-loss(labels.some(labels.task == 1), linear[labels.task == 1]), rel=1e-14)
     shift = problem.design.shift(labels)
     best = null_loglike(labels, shift)
     for k in range(4):

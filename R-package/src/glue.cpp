@@ -111,6 +111,14 @@ SEXP fusedlr_units(SEXP code, SEXP times);
 SEXP fusedlr_drawn(SEXP code, SEXP times, SEXP place, SEXP uniform);
 SEXP fusedlr_folds(SEXP labels, SEXP code, SEXP times, SEXP folds, SEXP uniform);
 SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes);
+SEXP fusedlr_linear(SEXP parts, SEXP params);
+SEXP fusedlr_losses(SEXP labels, SEXP linear);
+SEXP fusedlr_null_losses(SEXP labels, SEXP offset);
+SEXP fusedlr_scores(SEXP parts, SEXP params);
+SEXP fusedlr_paired(SEXP parts, SEXP code, SEXP times, SEXP by_loss, SEXP share, SEXP params);
+SEXP fusedlr_fold_means(SEXP scores, SEXP weights, SEXP repeats);
+SEXP fusedlr_best(SEXP points, SEXP cost, SEXP second);
+SEXP fusedlr_one_error(SEXP points, SEXP cost, SEXP error, SEXP df, SEXP best);
 
 static const R_CallMethodDef calls[] = {
     {"C_solve", reinterpret_cast<DL_FUNC>(fusedlr_solve), 5},
@@ -120,6 +128,14 @@ static const R_CallMethodDef calls[] = {
     {"C_drawn", reinterpret_cast<DL_FUNC>(fusedlr_drawn), 4},
     {"C_folds", reinterpret_cast<DL_FUNC>(fusedlr_folds), 5},
     {"C_periods", reinterpret_cast<DL_FUNC>(fusedlr_periods), 5},
+    {"C_linear", reinterpret_cast<DL_FUNC>(fusedlr_linear), 2},
+    {"C_losses", reinterpret_cast<DL_FUNC>(fusedlr_losses), 2},
+    {"C_null_losses", reinterpret_cast<DL_FUNC>(fusedlr_null_losses), 2},
+    {"C_scores", reinterpret_cast<DL_FUNC>(fusedlr_scores), 2},
+    {"C_paired", reinterpret_cast<DL_FUNC>(fusedlr_paired), 6},
+    {"C_fold_means", reinterpret_cast<DL_FUNC>(fusedlr_fold_means), 3},
+    {"C_best", reinterpret_cast<DL_FUNC>(fusedlr_best), 3},
+    {"C_one_error", reinterpret_cast<DL_FUNC>(fusedlr_one_error), 5},
     {nullptr, nullptr, 0},
 };
 

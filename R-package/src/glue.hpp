@@ -38,7 +38,7 @@ inline bool is_matrix(SEXP a, int type, int rows, int columns) {
   return TYPEOF(a) == type && Rf_isMatrix(a) && Rf_nrows(a) == rows && Rf_ncols(a) == columns;
 }
 
-inline bool is_vector(SEXP a, SEXPTYPE type, R_xlen_t length) { return TYPEOF(a) == type && Rf_xlength(a) == length; }
+inline bool is_vector(SEXP a, int type, R_xlen_t length) { return TYPEOF(a) == type && Rf_xlength(a) == length; }
 
 inline bool all_between(SEXP a, double low, double high) {
   for (R_xlen_t i = 0; i < Rf_xlength(a); i++)
@@ -88,14 +88,18 @@ inline void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
   for (int e = 0; e < edges; e++) need(end[2 * e] == e && end[2 * e + 1] == e + 1, "the edges are no chain");
 }
 
+inline void check_offset(SEXP offset, SEXP labels) {
+  need(offset == R_NilValue || (is_vector(offset, REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))) &&
+                                all_between(offset, -LARGEST, LARGEST)), "offset does not fit the labels");
+}
+
 // Parts of a problem: x, labels, offset, ends, edge weights, is it a chain.
 inline void check_problem(SEXP parts) {
   need(TYPEOF(parts) == VECSXP && Rf_xlength(parts) == 6, "parts");
   check_features(VECTOR_ELT(parts, 0));
   SEXP labels = VECTOR_ELT(parts, 1), offset = VECTOR_ELT(parts, 2);
   check_labels(labels, Rf_nrows(VECTOR_ELT(parts, 0)));
-  need(offset == R_NilValue || (is_vector(offset, REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))) &&
-                                all_between(offset, -LARGEST, LARGEST)), "offset does not fit the labels");
+  check_offset(offset, labels);
   check_edges(VECTOR_ELT(parts, 3), VECTOR_ELT(parts, 4), VECTOR_ELT(parts, 5), tasks_of(labels));
 }
 

@@ -7,6 +7,26 @@ bool is_whole(SEXP a, double low, double high) {
   return is_vector(a, INTSXP, 1) && INTEGER(a)[0] >= low && INTEGER(a)[0] <= high;
 }
 
+bool is_coefficients(SEXP params, SEXP parts, double fits) {
+  const double rows = 1.0 + Rf_ncols(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
+  return TYPEOF(params) == REALSXP && Rf_xlength(params) == tasks * rows * fits &&
+         all_between(params, -LARGEST, LARGEST);
+}
+
+// How many fits these coefficients (tasks, 1 + features, fits) are of.
+int number_of_fits(SEXP params, SEXP parts) {
+  const double size = (1.0 + Rf_ncols(VECTOR_ELT(parts, 0))) * tasks_of(VECTOR_ELT(parts, 1));
+  const int fits = static_cast<int>(Rf_xlength(params) / size);
+  need(fits > 0 && is_coefficients(params, parts, fits), "coefficients");
+  return fits;
+}
+
+// Costs of points may be infinite, or missing.
+void check_points(SEXP points, SEXP cost, SEXP other) {
+  need(TYPEOF(points) == REALSXP && Rf_isMatrix(points) && Rf_nrows(points) == 3 && Rf_ncols(points) > 0, "points");
+  need(is_vector(cost, REALSXP, Rf_ncols(points)) && is_vector(other, REALSXP, Rf_ncols(points)), "costs of points");
+}
+
 }  // namespace
 
 extern "C" {
@@ -98,6 +118,116 @@ SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes
   });
   UNPROTECT(1);
   return out;
+}
+
+// Linear predictor of every label, offset included, (labels). params (tasks, 1 + features).
+SEXP fusedlr_linear(SEXP parts, SEXP params) {
+  check_problem(parts);
+  need(number_of_fits(params, parts) == 1, "coefficients");
+  SEXP labels = VECTOR_ELT(parts, 1);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))));
+  guarded([&] {
+    const FlatLabels flat(labels, VECTOR_ELT(parts, 2));
+    fusedlr::linear_predictors(read_problem(parts, flat), REAL(params), REAL(out));
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Weighted negative log-likelihood of each task at linear predictors (labels), and their sum behind, (tasks + 1).
+SEXP fusedlr_losses(SEXP labels, SEXP linear) {
+  check_labels(labels, INT_MAX);
+  need(is_vector(linear, REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))), "linear predictors");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, tasks_of(labels) + 1));
+  guarded([&] { fusedlr::task_losses(tasks_of(labels), FlatLabels(labels).get(), REAL(linear), REAL(out)); });
+  UNPROTECT(1);
+  return out;
+}
+
+// The same with the best intercept of each task beside the offset, (labels) or NULL, (tasks + 1).
+SEXP fusedlr_null_losses(SEXP labels, SEXP offset) {
+  check_labels(labels, INT_MAX);
+  check_offset(offset, labels);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, tasks_of(labels) + 1));
+  guarded([&] { fusedlr::null_losses(tasks_of(labels), FlatLabels(labels, offset).get(), REAL(out)); });
+  UNPROTECT(1);
+  return out;
+}
+
+// Scores of g fits, params (tasks, 1 + features, g), on labels that they did not see, (g, 3): mean log-loss, share of
+// wrong labels, AUC (mean over tasks). The labels of `parts` are the held-out ones; those of weight 0 do not count, but
+// cost time.
+SEXP fusedlr_scores(SEXP parts, SEXP params) {
+  check_problem(parts);
+  const int points = number_of_fits(params, parts);
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, points, 3));
+  guarded([&] {
+    const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
+    fusedlr::held_out_scores(read_problem(parts, flat), points, REAL(params), REAL(out), REAL(out) + points,
+                             REAL(out) + 2 * points);
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Variance of the mean difference of g points to the best one in held-out labels, by units, (g). `parts` has all labels
+// with their own weights. by_loss: TRUE for log-loss, FALSE for wrong labels; share (rows, folds), that of each row
+// which is held out in each fold; params (tasks, 1 + features, 1 + g, folds), for each fold the fit at the best point,
+// then those at the others. The standard error is the root; over repeats, that of the mean of the variances.
+SEXP fusedlr_paired(SEXP parts, SEXP code, SEXP times, SEXP by_loss, SEXP share, SEXP params) {
+  check_problem(parts);
+  check_units(code, times);
+  const int rows = Rf_nrows(VECTOR_ELT(parts, 0));
+  need(Rf_xlength(code) == rows && is_vector(by_loss, LGLSXP, 1), "groups do not fit x");
+  need(TYPEOF(share) == REALSXP && Rf_isMatrix(share) && Rf_nrows(share) == rows && Rf_ncols(share) > 0 &&
+           all_between(share, 0, 1), "shares of folds");
+  const int folds = Rf_ncols(share), fits = number_of_fits(params, parts), points = fits / folds - 1;
+  need(points > 0 && fits % folds == 0, "coefficients");
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, points));
+  guarded([&] {
+    const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
+    fusedlr::paired_variances(read_problem(parts, flat), read_units(code, times), LOGICAL(by_loss)[0] == TRUE, folds,
+                              REAL(share), points, REAL(params), REAL(out));
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Mean of scores (points, folds) over folds, each by its weight (folds), and its standard error from their spread,
+// (points, 2). Folds come repeat after repeat; a fold whose scores are all NaN does not count.
+SEXP fusedlr_fold_means(SEXP scores, SEXP weights, SEXP repeats) {
+  need(TYPEOF(scores) == REALSXP && Rf_isMatrix(scores) && Rf_nrows(scores) > 0 && Rf_ncols(scores) > 0, "scores");
+  need(is_vector(weights, REALSXP, Rf_ncols(scores)) && all_between(weights, 0, LARGEST), "weights of folds");
+  need(is_whole(repeats, 1, Rf_ncols(scores)) && Rf_ncols(scores) % INTEGER(repeats)[0] == 0, "repeats");
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, Rf_nrows(scores), 2));
+  guarded([&] {
+    fusedlr::fold_means(Rf_ncols(scores), INTEGER(repeats)[0], Rf_nrows(scores), REAL(scores), REAL(weights), REAL(out),
+                        REAL(out) + Rf_nrows(scores));
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Position, from 1, of the best of points (3, g): the lowest cost (g), ties by the second one (g), then by the largest
+// l1, l2 and fusion; NA where no cost is a number.
+SEXP fusedlr_best(SEXP points, SEXP cost, SEXP second) {
+  check_points(points, cost, second);
+  int best = -1;
+  guarded([&] { best = fusedlr::best_point(Rf_ncols(points), REAL(points), REAL(cost), REAL(second)); });
+  return Rf_ScalarInteger(best < 0 ? NA_INTEGER : best + 1);
+}
+
+// Position, from 1, that the rule of one standard error takes: points (3, g); cost, error (the standard error of the
+// difference to the best), df (integers), (g) each; best: its position from 1.
+SEXP fusedlr_one_error(SEXP points, SEXP cost, SEXP error, SEXP df, SEXP best) {
+  check_points(points, cost, error);
+  need(is_vector(df, INTSXP, Rf_ncols(points)) && is_whole(best, 1, Rf_ncols(points)), "the best point");
+  int found = -1;
+  guarded([&] {
+    found = fusedlr::one_standard_error(Rf_ncols(points), REAL(points), REAL(cost), REAL(error), INTEGER(df),
+                                        INTEGER(best)[0] - 1);
+  });
+  return Rf_ScalarInteger(found < 0 ? NA_INTEGER : found + 1);
 }
 
 }  // extern "C"

@@ -120,6 +120,41 @@ bool folds_split_weights(const Units &units);
 // Stratified folds: share of each row in each fold, (folds x rows).
 void fold_shares(int tasks, const Labels &labels, const Units &units, int folds, const double *uniform, double *share);
 
+// Whether some group has several rows.
+bool groups_have_rows(const Units &units);
+
+// core_scores.cpp. Linear predictor of every label, offset included, (labels), at coefficients (1 + features) x tasks.
+void linear_predictors(const Problem &problem, const double *params, double *linear);
+// Weighted negative log-likelihood of each task at linear predictors, and their sum behind, (tasks + 1).
+void task_losses(int tasks, const Labels &labels, const double *linear, double *loss);
+// The same with the best intercept of each task beside the offset; 0 for a task of one class.
+void null_losses(int tasks, const Labels &labels, double *loss);
+// Scores of many fits on labels that they did not see, (points) each unless null: mean log-loss, share of wrong labels,
+// and AUC, mean over the tasks that have both labels. NaN where there is no label, or no such task.
+void held_out_scores(const Problem &problem, int points, const double *params, double *loss, double *error,
+                     double *auc);
+// Variance of the mean difference to the best point in held-out labels, log-loss or wrong labels, (points), by units.
+// `share` is that of each row in each fold, (folds x rows); `params` has for each fold the best point, then the others.
+void paired_variances(const Problem &problem, const Units &units, bool by_loss, int folds, const double *share,
+                      int points, const double *params, double *variance);
+
+// core_choice.cpp: lower costs are better; costs that agree to nine digits are tied, NaN is never chosen. Marks the
+// lowest ones.
+void lowest_costs(int points, const double *cost, bool *is_lowest);
+// The point (l1, l2, fusion) of lowest cost; ties go to the lowest second cost, then to the largest l1, l2 and fusion.
+// -1 where no cost is a number.
+int best_point(int points, const double *point, const double *cost, const double *second);
+// Marks points that are worse than the best one by a standard error (of that difference) at most.
+void within_one_error(int points, const double *cost, const double *error, int best, bool *near);
+// Of these, the one with the least df among those with l1, l2 and fusion each at least those of the best; ties go to
+// the largest l1, l2 and fusion.
+int one_standard_error(int points, const double *point, const double *cost, const double *error, const int *df,
+                       int best);
+// Mean of scores over folds, (folds x points), each by its weight, and its standard error from their spread, averaged
+// over repeats. A fold without a score at any point does not count.
+void fold_means(int folds, int repeats, int points, const double *score, const double *weight, double *mean,
+                double *error);
+
 // core_periods.cpp: labels of survival data. Fills start, (causes * intervals + 1), row, sign and weight, and returns
 // the number of labels; only the last where `row` is null. `event` is 0 or a cause from 1 on, `breaks` are
 // (intervals + 1) rising numbers.

@@ -26,13 +26,6 @@ std::int64_t rounded_size(const std::vector<double> &end) {
   return end.empty() ? 1 : std::max<std::int64_t>(1, static_cast<std::int64_t>(std::nearbyint(end.back())));
 }
 
-bool groups_have_rows(const Units &units) {
-  std::vector<char> seen(units.groups, 0);
-  for (int i = 0; i < units.rows; i++)
-    if (seen[units.code[i]]++) return true;
-  return false;
-}
-
 // Stable order of numbers.
 std::vector<int> order_of(const std::vector<double> &numbers) {
   std::vector<int> order(numbers.size());
@@ -107,6 +100,13 @@ void deal_groups(int tasks, const Labels &labels, const Units &units, int folds,
 }
 
 }  // namespace
+
+bool groups_have_rows(const Units &units) {
+  std::vector<char> seen(units.groups, 0);
+  for (int i = 0; i < units.rows; i++)
+    if (seen[units.code[i]]++) return true;
+  return false;
+}
 
 std::int64_t number_of_units(const Units &units) { return rounded_size(ends(units)); }
 

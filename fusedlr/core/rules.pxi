@@ -1,4 +1,4 @@
-"""Rules that Python and R share: the order of grids, folds and draws, labels of survival data."""
+"""Rules that Python and R share: order of grids, folds and draws, scores and choice, labels of survival data."""
 
 
 cdef extern from "core.hpp" namespace "fusedlr" nogil:
@@ -20,6 +20,20 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
     cbool core_folds_split_weights "fusedlr::folds_split_weights"(const Units &) except +
     void core_fold_shares "fusedlr::fold_shares"(int, const Labels &, const Units &, int, const double *,
                                                  double *) except +
+    void core_linear "fusedlr::linear_predictors"(const Problem &, const double *, double *) except +
+    void core_task_losses "fusedlr::task_losses"(int, const Labels &, const double *, double *) except +
+    void core_null_losses "fusedlr::null_losses"(int, const Labels &, double *) except +
+    void core_held_out_scores "fusedlr::held_out_scores"(const Problem &, int, const double *, double *, double *,
+                                                         double *) except +
+    void core_paired_variances "fusedlr::paired_variances"(const Problem &, const Units &, cbool, int, const double *,
+                                                           int, const double *, double *) except +
+    void core_lowest_costs "fusedlr::lowest_costs"(int, const double *, cbool *) except +
+    int core_best_point "fusedlr::best_point"(int, const double *, const double *, const double *) except +
+    void core_within_one_error "fusedlr::within_one_error"(int, const double *, const double *, int, cbool *) except +
+    int core_one_standard_error "fusedlr::one_standard_error"(int, const double *, const double *, const double *,
+                                                              const int *, int) except +
+    void core_fold_means "fusedlr::fold_means"(int, int, int, const double *, const double *, double *,
+                                               double *) except +
     int64_t core_person_periods "fusedlr::person_periods"(int, const double *, const double *, const int *, int,
                                                           const double *, int, int64_t *, int *, signed char *,
                                                           double *) except +
@@ -80,22 +94,165 @@ cdef class SamplingUnits:
         """How many uniform numbers `fold_shares` takes."""
         return core_fold_uniforms(self.units)
 
-    def fold_shares(self, const int64_t[::1] start, const int[::1] row, const signed char[::1] sign,
-                    const double[::1] weight, int folds, const double[::1] uniforms):
+    def fold_shares(self, FlatLabels labels, int folds, const double[::1] uniforms):
         """Share of each row in each of the stratified folds, shape (folds, n)."""
-        cdef Labels labels
-        check_labels(start, row, sign, weight, None, self.units.rows)
+        labels.check_rows(self.units.rows)
         check("uniforms", uniforms, (self.n_fold_uniforms(),), 0)
         if folds < 1:
             raise ValueError(f"folds must be positive, found {folds}")
-        labels.start = &start[0]
-        labels.offset = NULL
-        labels.row = &row[0] if row.shape[0] else NULL
-        labels.sign = &sign[0] if row.shape[0] else NULL
-        labels.weight = &weight[0] if row.shape[0] else NULL
         cdef double[:, ::1] share = np.empty((folds, self.units.rows))
-        core_fold_shares(start.shape[0] - 1, labels, self.units, folds, &uniforms[0], &share[0, 0])
+        core_fold_shares(labels.tasks, labels.held, self.units, folds, &uniforms[0], &share[0, 0])
         return np.asarray(share)
+
+
+cdef class FlatLabels:
+    """The labels of `fusedlr.problem.Labels`, with an offset for each or None where there is none at all."""
+
+    cdef Labels held
+    cdef readonly int tasks
+    cdef readonly int64_t size
+    cdef object kept
+
+    def __cinit__(self, const int64_t[::1] start, const int[::1] row, const signed char[::1] sign,
+                  const double[::1] weight, const double[::1] offset=None):
+        check_labels(start, row, sign, weight, offset, np.iinfo(np.intc).max)
+        self.kept = start, row, sign, weight, offset  # borrowed by the pointers below
+        self.tasks, self.size = start.shape[0] - 1, row.shape[0]
+        self.held.start = &start[0]
+        if self.size:
+            self.held.row, self.held.sign, self.held.weight = &row[0], &sign[0], &weight[0]
+            if offset is not None:
+                self.held.offset = &offset[0]
+
+    def check_rows(self, int rows):
+        """ValueError unless all labels are of the first so many rows."""
+        if self.size and np.max(self.kept[1]) >= rows:
+            raise ValueError(f"rows of labels must be from 0 to {rows - 1}, found {np.max(self.kept[1])}")
+
+    def losses(self, const double[::1] linear):
+        """Negative log-likelihood of each task at linear predictors (m,), and their sum behind, shape (t + 1,)."""
+        check("linear", linear, (self.size,))
+        cdef double[::1] loss = np.empty(self.tasks + 1)
+        core_task_losses(self.tasks, self.held, &linear[0] if self.size else NULL, &loss[0])
+        return np.asarray(loss)
+
+    def null_losses(self):
+        """The same with the best intercept of each task beside the offset, shape (t + 1,)."""
+        cdef double[::1] loss = np.empty(self.tasks + 1)
+        core_null_losses(self.tasks, self.held, &loss[0])
+        return np.asarray(loss)
+
+
+cdef class LabelledRows:
+    """Features, of doubles and C-contiguous, and labels of their rows."""
+
+    cdef Problem problem
+    cdef FlatLabels labels
+    cdef object kept
+
+    def __cinit__(self, const double[:, ::1] X, FlatLabels labels):
+        labels.check_rows(X.shape[0])
+        self.kept, self.labels = X, labels
+        if not (X.shape[0] and X.shape[1]):
+            raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]}")
+        self.problem.X = by_rows(X)
+        self.problem.tasks, self.problem.labels = labels.tasks, labels.held
+
+    def linear(self, const double[:, ::1] params):
+        """Linear predictor of every label at coefficients (1 + d, t), shape (m,)."""
+        self.check_params(params[None])
+        cdef double[::1] linear = np.empty(self.labels.size)
+        if self.labels.size:
+            with nogil:
+                core_linear(self.problem, &params[0, 0], &linear[0])
+        return np.asarray(linear)
+
+    def score(self, const double[:, :, ::1] params, name):
+        """One of "logloss", "error" and "auc" of many fits (g, 1 + d, t), shape (g,)."""
+        self.check_params(params)
+        cdef int points = params.shape[0]
+        cdef double[::1] found = np.full(points, np.nan)
+        cdef int which = ("logloss", "error", "auc").index(name)
+        if points and self.labels.size:
+            with nogil:
+                core_held_out_scores(self.problem, points, &params[0, 0, 0], &found[0] if which == 0 else NULL,
+                                     &found[0] if which == 1 else NULL, &found[0] if which == 2 else NULL)
+        return np.asarray(found)
+
+    def paired_variances(self, SamplingUnits units, cbool by_loss, const double[:, ::1] shares,
+                         const double[:, :, :, ::1] params):
+        """Variance of the mean difference to the best point, shape (g,); see core.hpp.
+
+        Shares are (folds, n), params (folds, 1 + g, 1 + d, t) with the best point in front.
+        """
+        check("shares", shares, (params.shape[0], units.units.rows), 0)
+        for fold in params:
+            self.check_params(fold)
+        if units.units.rows != self.problem.X.rows:
+            raise ValueError(f"units must be of {self.problem.X.rows} rows, found {units.units.rows}")
+        cdef int folds = params.shape[0], points = params.shape[1] - 1
+        cdef double[::1] variance = np.empty(points)
+        if folds and points > 0:
+            with nogil:
+                core_paired_variances(self.problem, units.units, by_loss, folds, &shares[0, 0], points,
+                                      &params[0, 0, 0, 0], &variance[0])
+        return np.asarray(variance)
+
+    def check_params(self, params):
+        """ValueError unless these are coefficients of this problem."""
+        check("params", params, (len(params), 1 + self.problem.X.features, self.problem.tasks))
+
+
+def lowest_costs(const double[::1] cost):
+    """Which costs are the lowest, up to nine digits, ndarray of bool."""
+    found = np.zeros(cost.shape[0], dtype=np.uint8)
+    cdef unsigned char[::1] marks = found
+    if cost.shape[0]:
+        core_lowest_costs(cost.shape[0], &cost[0], <cbool *>&marks[0])
+    return found.astype(bool)
+
+
+def best_point(const double[:, ::1] points, const double[::1] cost, const double[::1] second):
+    """Position of the best point (l1, l2, fusion), -1 where no cost is a number; see core.hpp."""
+    check_choice(points, cost, second)
+    return core_best_point(points.shape[0], &points[0, 0], &cost[0], &second[0])
+
+
+def within_one_error(const double[::1] cost, const double[::1] error, int best):
+    """Which points are worse than the best by one standard error at most, ndarray of bool."""
+    if not (0 <= best < cost.shape[0] == error.shape[0]):
+        raise ValueError("best must be one of the points, and every point must have a cost and an error")
+    found = np.zeros(cost.shape[0], dtype=np.uint8)
+    cdef unsigned char[::1] marks = found
+    core_within_one_error(cost.shape[0], &cost[0], &error[0], best, <cbool *>&marks[0])
+    return found.astype(bool)
+
+
+def one_standard_error(const double[:, ::1] points, const double[::1] cost, const double[::1] error, const int[::1] df,
+                       int best):
+    """Position of the point that the rule of one standard error takes; see core.hpp."""
+    check_choice(points, cost, error)
+    if not 0 <= best < cost.shape[0] == df.shape[0]:
+        raise ValueError("best must be one of the points, and every point must have a df")
+    return core_one_standard_error(points.shape[0], &points[0, 0], &cost[0], &error[0], &df[0], best)
+
+
+def check_choice(points, *costs):
+    """ValueError unless there are points, with as many costs."""
+    check("points", points, (len(points), 3), 0)
+    if not len(points) or any(len(cost) != len(points) for cost in costs):
+        raise ValueError(f"every one of {len(points)} points must have a cost")
+
+
+def fold_means(const double[:, ::1] scores, const double[::1] weights, int repeats):
+    """Mean of scores (folds, g) over folds, and its standard error, two of shape (g,); see core.hpp."""
+    cdef int folds = scores.shape[0], points = scores.shape[1]
+    check("weights", weights, (folds,), 0)
+    if repeats < 1 or folds % repeats or not points or not folds:
+        raise ValueError(f"there must be scores, and {repeats} repeats must divide {folds} folds")
+    cdef double[::1] mean = np.empty(points), error = np.empty(points)
+    core_fold_means(folds, repeats, points, &scores[0, 0], &weights[0], &mean[0], &error[0])
+    return np.asarray(mean), np.asarray(error)
 
 
 def person_periods(const double[::1] entry, const double[::1] time, const int[::1] event, const double[::1] breaks,

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..metrics import Metric
-from ..objective import loglike, null_loglike
+from ..metrics import Metric, loglike, null_loglike
 from ..problem import Labels
 from ..tasks import TaskGraph
 
@@ -78,11 +77,11 @@ class Outcome:
 
     def loglike(self, labels: Labels, linear: np.ndarray) -> float:
         """Log-likelihood of the outcome, weights counted, from a linear predictor of every label."""
-        return float(loglike(labels, linear).sum())
+        return float(loglike(labels, linear)[-1])
 
     def null_loglike(self, labels: Labels, offset: np.ndarray) -> float:
         """Largest log-likelihood with an intercept in each task and the offset of every label only."""
-        return float(null_loglike(labels, offset).sum())
+        return float(null_loglike(labels, offset)[-1])
 
     def by_label(self, labels: Labels, values: np.ndarray, n: int, index: pd.Index | None) -> pd.DataFrame | pd.Series:
         """Values of the labels of n rows with their names: a table of rows by tasks, NaN where there is no label."""

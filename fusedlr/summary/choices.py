@@ -119,7 +119,7 @@ def _choice_notes(cv):
     if cv.by == "cv":
         better = "larger" if cv.model.metrics[cv.metric].larger_is_better else "smaller"
         judge, unit = cv.model.metrics[cv.metric], cv.model.problem.groups.word
-        by = "fold" if judge.by_label is None else unit
+        by = unit if judge.is_mean else "fold"
         notes.insert(0, f"mean: {judge.words}, {better} is better; se: its standard error by its spread over folds; "
                         f"se diff.: the standard error of the difference to the best point, paired by {by}. Rule 1se "
                         "takes the simplest of the more penalized points that are worse by no more than that.")

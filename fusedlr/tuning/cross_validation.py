@@ -21,7 +21,7 @@ from ..constrained_fit import effective_df, log_choose
 from ..exceptions import ConvergenceWarning, FusedLogitWarning, SeparationWarning
 from ..frames import index_of
 from ..io import NONE, SHARE, TEXT, Array, Nested, Plain, either, listed, position, registered, saved, word
-from ..metrics import PENALTIES, choose, one_standard_error
+from ..metrics import PENALTIES, choose, linear_predictor, one_standard_error
 from ..objective import sigmoid
 from ..parallel import run
 from ..resampling import fold_shares, splits_weights
@@ -339,7 +339,8 @@ def _criteria(problem, outcome, grid):
     """Effective df, AIC, BIC and extended BIC of the fit at every point."""
     df = np.array([effective_df(problem, params, problem.penalty(*point))
                    for params, point in zip(grid.path.tables, grid.path.points)])
-    deviance = np.array([-2 * outcome.loglike(problem.labels, problem.linear(params)) for params in grid.path.tables])
+    deviance = np.array([-2 * outcome.loglike(problem.labels, linear_predictor(problem.design, problem.labels, params))
+                         for params in grid.path.tables])
     bic = deviance + np.log(problem.groups.size) * df
     kept = np.array([params[1:].any(axis=1).sum() for params in grid.path.tables])
     return {"df_effective": df, "aic": deviance + 2 * df, "bic": bic,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics import Metric, label_sums
+from ..core import fold_means, points_at_once
+from ..metrics import Metric, labelled_rows
 from ..problem import Problem
+from ..resampling import sampling_units
 from ..solver import Tables
 
 __all__ = ["FoldScores"]
-
-# Rows by points whose losses are held at once: 16 MB.
-_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,11 @@ class FoldScores:
 
     def mean(self, metric: str) -> np.ndarray:
         """Mean over folds, each by the weight of its labels, shape (g,)."""
-        return np.average(self.of(metric), axis=0, weights=self.weights[self._seen(metric)])
+        return self._means(metric)[0]
 
-    def standard_error(self, metric: str, best: int | None = None) -> np.ndarray:
-        """Standard error of the mean over folds, or of the mean difference to the best point, by folds, shape (g,)."""
-        variances = []
-        for folds in self._by_repeat():
-            seen = folds[self._seen(metric)[folds]]
-            scores, weights = self.scores[metric][seen], self.weights[seen]
-            if len(seen):
-                scores = scores if best is None else scores - scores[:, [best]]
-                spread = (scores - np.average(scores, axis=0, weights=weights)) ** 2
-                variances.append(np.average(spread, axis=0, weights=weights) / max(len(seen) - 1, 1))
-        return np.sqrt(np.mean(variances, axis=0))
+    def standard_error(self, metric: str) -> np.ndarray:
+        """Standard error of the mean over folds, from their spread, shape (g,)."""
+        return self._means(metric)[1]
 
     def paired_error(self, metric: str, judge: Metric, best: int) -> np.ndarray:
         """Standard error of the mean paired difference to the best point on held-out labels, shape (g,).
@@ -69,33 +60,26 @@ class FoldScores:
         that are no means over labels, such as AUC, by folds. Over repeats, which hold out the
         same labels, the variance is averaged.
         """
-        if judge.by_label is None:
-            return self.standard_error(metric, best)
-        variances = [self._variance(folds, judge.by_label, best) for folds in self._by_repeat()]
+        if not judge.is_mean:
+            return self._means(metric, best)[1]
+        variances = [self._variances(folds, metric == "logloss", best) for folds in self._by_repeat()]
         return np.sqrt(np.mean(variances, axis=0))
 
-    def _variance(self, folds, by_label, best):
+    def _means(self, metric, best=None):
+        """Mean over folds, or of the difference to the best point, and its standard error by folds."""
+        self._seen(metric)
+        scores = self.scores[metric]
+        return fold_means(scores if best is None else scores - scores[:, [best]], self.weights, self.repeats)
+
+    def _variances(self, folds, by_loss, best):
         """Variance of the difference to the best point in the folds of one repeat, shape (g,)."""
-        n_points = len(self.tables[0])
-        step = max(1, _CELLS // self.problem.n_rows)
-        points = np.split(np.arange(n_points), range(step, n_points, step))
-        return np.concatenate([self._some_variances(folds, by_label, best, some) for some in points])
-
-    def _some_variances(self, folds, by_label, best, points):
-        rows, shares, weights, differences = zip(*(self._differences(fold, by_label, best, points) for fold in folds))
-        units = self.problem.groups.take_shares(np.concatenate(rows), np.concatenate(shares))
-        weight, difference = np.concatenate(weights), np.concatenate(differences)
-        mean = difference.sum(axis=0) / weight.sum()
-        return units.standard_error((difference - weight[:, None] * mean) / weight.sum()) ** 2
-
-    def _differences(self, fold, by_label, best, points):
-        """Rows that are held out, the share and the weight of each, and what it adds to the difference, (rows, g)."""
-        part, problem = self.parts[fold], self.problem
-        held = problem.labels.some(part[problem.labels.row] > 0).times(part)
-        rows = np.unique(held.row)
-        design, labels = problem.design.take(rows), replace(held, row=np.searchsorted(rows, held.row))
-        losses = label_sums(by_label, self.tables[fold].take(np.append(best, points)), design, labels)
-        return rows, part[rows], labels.by_row(labels.weight, len(rows)), losses[:, 1:] - losses[:, :1]
+        problem, n_points = self.problem, len(self.tables[0])
+        rows = labelled_rows(problem.design, problem.labels)
+        units, shares = sampling_units(problem.groups), self.parts[folds]
+        step = max(1, points_at_once(problem.n_features, problem.n_tasks) // len(folds) - 1)
+        parts = [np.arange(first, min(first + step, n_points)) for first in range(0, n_points, step)]
+        return np.concatenate([rows.paired_variances(units, by_loss, shares, np.array(
+            [self.tables[fold][np.append(best, some)] for fold in folds])) for some in parts])
 
     def _seen(self, metric):
         seen = ~np.isnan(self.scores[metric]).all(axis=1)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fusedlr.core import SamplingUnits, person_periods, points_at_once, stripes
+from fusedlr.core import FlatLabels, SamplingUnits, person_periods, points_at_once, stripes
 from fusedlr.problem import Labels
 
 LARGE = 10**6
@@ -65,7 +65,7 @@ def test_units_that_share_a_place_are_drawn_by_their_share():
 def test_rows_are_dealt_in_the_order_of_labels_then_of_uniforms():
     labels = Labels.wide([[1.0], [0.0], [1.0], [0.0]])
     units = SamplingUnits(range(4), np.ones(4))
-    found = units.fold_shares(*labels.for_core, 2, np.array([0.9, 0.8, 0.1, 0.2]))
+    found = units.fold_shares(FlatLabels(*labels.for_core), 2, np.array([0.9, 0.8, 0.1, 0.2]))
     np.testing.assert_array_equal(found, [[0, 0, 1, 1], [1, 1, 0, 0]])
 
 
@@ -73,7 +73,8 @@ def test_whole_weights_are_split_over_folds():
     labels = Labels.wide([[1.0], [0.0]], [4.0, 2.0])
     units = SamplingUnits([0, 1], [4.0, 2.0])
     assert units.split_by_folds() and units.n_fold_uniforms() == 6
-    np.testing.assert_array_equal(units.fold_shares(*labels.for_core, 2, np.full(6, 0.5)), np.full((2, 2), 0.5))
+    found = units.fold_shares(FlatLabels(*labels.for_core), 2, np.full(6, 0.5))
+    np.testing.assert_array_equal(found, np.full((2, 2), 0.5))
 
 
 def test_wrong_numbers_are_refused():
