@@ -223,7 +223,7 @@ def _is_whole(value: Any) -> bool:
 def _from_pandas(name: str, values: Any) -> np.ndarray:
     frame = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame()
     bad = [frame.columns[k] for k, dtype in enumerate(frame.dtypes.to_numpy())
-           if not (_is_number(dtype) or (dtype == object and _holds_numbers(frame.iloc[:, k])))]
+           if not (_is_number(dtype) or (pd.api.types.is_object_dtype(dtype) and _holds_numbers(frame.iloc[:, k])))]
     if bad:
         where = f"; columns {bad[:4]} do not" if frame is values else f", found {frame.dtypes.iloc[0]}"
         raise TypeError(f"{name} must hold numbers{where}; {_way_out(frame[bad[0]])}")

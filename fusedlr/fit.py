@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -508,7 +508,7 @@ class Fit(Result):
         """Signed root of each label's contribution to the deviance, weights not counted."""
         return self._residuals(lambda margin: np.sqrt(2 * pointwise_loss(margin)))
 
-    def _residuals(self, size) -> pd.DataFrame | pd.Series:
+    def _residuals(self, size: Callable[[np.ndarray], np.ndarray]) -> pd.DataFrame | pd.Series:
         """Residuals with the sign of the label, from their size at a margin (sign times linear predictor)."""
         problem = self.model.with_data()
         sign = problem.labels.sign

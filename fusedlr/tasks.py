@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -221,7 +221,7 @@ class TaskGraph:
             return self._places[task]
         # Names that are numbers leave no room for positions. 1.0 is a position too: R has no other whole numbers.
         by_name = any(isinstance(name, Real) for name in self.names or ())
-        if not by_name and isinstance(task, Real) and not isinstance(task, bool) and task in range(self.n_tasks):
+        if not by_name and not isinstance(task, bool) and isinstance(task, Real) and task in range(self.n_tasks):
             return int(task)
         known = [f"names {list(self.names)}"] if self.names else []
         known += [f"positions 0 to {self.n_tasks - 1}"] * (not by_name)

@@ -97,7 +97,7 @@ def test_resamples_and_halves_adapt_anew(data, model):
     np.testing.assert_allclose(found.samples[0], half.params, atol=1e-5)
     drawn_rows = fit.bootstrap(3, rng=1, progress=False).samples
     assert (drawn_rows[0] != drawn_rows[1]).any() and not np.allclose(drawn_rows.mean(axis=0), fit.params, atol=1e-3)
-    assert ((fit.multisplit(4, progress=False).pvalues >= 0)).all()
+    assert (fit.multisplit(4, progress=False).pvalues >= 0).all()
 
 
 def test_files_and_summaries_say_so(model, tmp_path):

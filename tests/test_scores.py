@@ -31,7 +31,7 @@ def test_out_of_fold_probabilities_are_those_of_fits_without_the_fold(cv):
 def test_out_of_fold_probabilities_are_means_over_repeats():
     model = FusedLogit(Y, X)
     twice = model.fit_cv(3, rng=1, repeats=2, **GRID)
-    only = {name: value for name, value in twice.penalties.items()}
+    only = dict(twice.penalties)
     each = [model.fit_cv(twice.parts[k:k + 3].argmax(axis=0), **only).out_of_fold() for k in (0, 3)]
     np.testing.assert_allclose(twice.out_of_fold(), np.mean(each, axis=0), rtol=1e-6)
 

@@ -139,6 +139,33 @@ def test_a_type_checker_refuses_words_that_do_not_exist(tmp_path):
     assert refused == set(range(7, 14)), found
 
 
+STRICT = """\
+import pandas as pd
+from fusedlr import CVResults, FusedLogit, RefitResults, datasets, load, plots
+
+def whole(Y: pd.DataFrame, X: pd.DataFrame) -> CVResults:
+    cv = FusedLogit(Y, X, tasks="ring").fit_cv(rng=1, rule="1se")
+    FusedLogit.from_long(Y["week4"], X, task=X["age"]).fit(1.0, 0.1, 1.0).save("fit.npz")
+    FusedLogit.from_survival(X["age"], Y["week4"], X, breaks=3).fit_grid([1.0], [0.0], [1.0]).results(0)
+    refit: RefitResults = cv.refit(ties=False)
+    refit.conf_int(), refit.t_test("age"), cv.change_test(), cv.change_test("age").pvalue
+    cv.bootstrap(10).conf_int(), cv.stability(10).stable(), cv.multisplit(10).pvalues
+    plots.coef_map(cv), plots.intervals(refit), load("fit.npz").summary()
+    return cv
+
+whole(*datasets.weeks())
+"""
+
+
+@pytest.mark.slow
+def test_a_program_that_uses_the_package_passes_a_strict_type_checker(tmp_path):
+    if not shutil.which("mypy"):
+        pytest.skip("mypy is not installed (Debian: mypy)")
+    (tmp_path / "program.py").write_text(STRICT)
+    assert said(["mypy", "--strict", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir",
+                 tmp_path / "cache", tmp_path / "program.py"], cwd=ROOT)
+
+
 @pytest.mark.slow
 def test_mypy_agrees():
     if not shutil.which("mypy"):

@@ -53,7 +53,8 @@ def refits(results: FusedLogitResults, penalties: list, parts: Any, seeds: list[
     return np.array([solution.params for solution in found]), np.array([solution.status for solution in found])
 
 
-def _fit_parts(problem: Problem, penalties: list, start: np.ndarray, parts: Any, seeds: np.random.SeedSequence):
+def _fit_parts(problem: Problem, penalties: list, start: np.ndarray, parts: Any,
+               seeds: np.random.SeedSequence) -> list:
     drawn = parts(problem.groups, np.random.default_rng(seeds))
     fitted = (adapted(problem.reweighted(times)) for times in drawn)
     return [solve_exactly(part, part.penalty(*penalties), start=start) for part in fitted]

@@ -178,7 +178,7 @@ class Ordered(Outcome):
             return np.array(self.levels, dtype=float)
         return np.arange(1.0, len(self.levels) + 1)
 
-    def _named(self, codes: np.ndarray):
+    def _named(self, codes: np.ndarray) -> Any:
         if self.categorical:
             return pd.Categorical.from_codes(codes, list(self.levels), ordered=True)
         return [self.levels[k] for k in codes]

@@ -190,7 +190,7 @@ def events_text(inside: int, before: int, beyond: int) -> str:
     return f"{inside}" + f" ({', '.join(outside)} the breaks)" * bool(outside)
 
 
-def split_surv(formula: str) -> str:
+def split_surv(formula: Any) -> Any:
     """The formula with ``Surv(time, event)`` on its left side written as a sum of columns; any other as it is.
 
     ``Surv(entry, time, event)`` is read as in R.
@@ -250,7 +250,7 @@ def _events(event, index, causes=None):
 def _cause_numbers(event, causes):
     values = pd.Series(checks.listed("event", event.tolist() if isinstance(event, (np.ndarray, pd.Series)) else event))
     place = {code: number for number, code in enumerate(causes, start=1)}
-    numbers = values.map({0: 0, 0.0: 0, False: 0, **place})
+    numbers = values.map({0: 0, **place})
     unknown = pd.unique(values[numbers.isna()]).tolist()
     if unknown:
         raise ValueError(f"event must be 0 where the row was censored or one of the causes {list(causes)}, found "

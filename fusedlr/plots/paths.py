@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import seaborn as sns
@@ -21,7 +21,7 @@ __all__ = ["coef_paths", "feature_path"]
 PENALTIES = ("l1", "l2", "fusion")
 
 
-def feature_path(grid: Grid | CVResults, feature: str, l1: float | None = None, l2: float | None = None,
+def feature_path(grid: Grid | CVResults, feature: Any, l1: float | None = None, l2: float | None = None,
                  ax: Axes | None = None) -> Axes:
     """Coefficient path of one feature in all tasks over fusion; over l1 where the grid has one fusion only.
 

@@ -33,7 +33,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -331,7 +331,7 @@ def _load(package):
         raise RMissingError(f"R's package {package!r} is not installed: install.packages({package!r}) in R gets it")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _evaluated(source):
     """The R function of a source; R's own functions mask those of the user with the same name."""
     try:

@@ -1,6 +1,6 @@
 """The proximal operator of a block by enumeration: every order of the tasks' values, with every place for zero."""
 
-from functools import lru_cache
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -36,7 +36,7 @@ def block_value(tasks, h, q, l1, fusion, b):
     return (0.5 * h * b**2 - q * b + l1 * np.abs(b)).sum(axis=-1) + spread
 
 
-@lru_cache(maxsize=None)
+@cache
 def _patterns(n_tasks):
     """Levels of the tasks and their signs, one row for each pattern."""
     orders = {tuple(np.unique(levels, return_inverse=True)[1]) for levels in product(range(n_tasks), repeat=n_tasks)}

@@ -97,7 +97,6 @@ DATA = {"endog": Y, "exog": X}
 CALLS = {
     "FusedLogit": (lambda: FusedLogit, DATA),
     "FusedLogit.from_formula": (lambda: FusedLogit.from_formula, {"formula": "low + mid ~ age", "data": Y.join(X)}),
-    "FusedLogit.from_long": (lambda: FusedLogit.from_long, {"endog": Y["low"], "exog": X, "task": VISIT}),
     "FusedLogit.from_formula of long data": (lambda: FusedLogit.from_formula,
                                              {"formula": "low ~ age", "data": Y.join(X).join(VISIT), "task": "visit"}),
     "FusedLogit.from_ordered": (lambda: FusedLogit.from_ordered, {"endog": LEVELS, "exog": X}),

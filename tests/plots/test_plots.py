@@ -7,12 +7,12 @@ import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib import patches  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib import patches
 
-from fusedlr import FusedLogit, FusedLogitResults, plots  # noqa: E402
-from fusedlr.inference import BootstrapResults  # noqa: E402
-from fusedlr.problem import Solution  # noqa: E402
+from fusedlr import FusedLogit, FusedLogitResults, plots
+from fusedlr.inference import BootstrapResults
+from fusedlr.problem import Solution
 
 # Grids of a few points, whose ends are chosen often.
 pytestmark = pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")

@@ -149,7 +149,7 @@ def test_folds_of_another_order_are_refused():
 def test_without_penalties_the_fit_is_statsmodels_logit(anes96):
     X, Y = anes96
     res = FusedLogit(Y, X).fit(0.0, 0.0, 0.0)
-    for k, task in enumerate(Y):
+    for task in Y:
         logit = sm.Logit(Y[task], sm.add_constant(X)).fit(disp=0, tol=1e-12)
         np.testing.assert_allclose(res.params[task], logit.params, rtol=1e-7, atol=1e-9)
 

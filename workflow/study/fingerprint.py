@@ -7,7 +7,7 @@ import ast
 import hashlib
 import io
 import tokenize
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 __all__ = ["code_of", "digest", "fingerprint", "sources"]
@@ -43,7 +43,7 @@ def sources(script: Path, *packages: Path) -> list[Path]:
     return [Path(script), *sorted(found)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def code_of(text: str) -> str:
     """The lines of a Python file without comments and docstrings; the same whichever Python reads them."""
     lines = text.splitlines()
@@ -52,7 +52,7 @@ def code_of(text: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _nodes(text):
     """All parts of a Python file that may hold an import or a docstring. Rules share modules, each parsed once."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)

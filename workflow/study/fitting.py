@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ def _grid(model, tol):
         return model.fit_grid(L1, L2, FUSION, tol=tol, n_jobs=1, progress=False)
 
 
-def _solve_exactly(grid: Grid, params, which):
+def _solve_exactly(grid: Grid, params: np.ndarray, which: Iterable[int]) -> None:
     """Solve some points of the grid to rounding error, warm-started from their fits, and put them into params."""
     problem = grid.model.problem
     for i in which:

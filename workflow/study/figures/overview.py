@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
 from study.cases import CASES
@@ -143,7 +144,7 @@ def penalties_figure(table: pd.DataFrame) -> Any:
         ax.set(ylabel=penalty if column == 0 else "", title=heading)
         ax.grid(False)
     name_axes(figure, "training rows", "")
-    scale = plt.cm.ScalarMappable(plt.Normalize(0, 1), "Blues")
+    scale = plt.cm.ScalarMappable(Normalize(0, 1), "Blues")
     figure.colorbar(scale, ax=axes, shrink=0.5, pad=0.02, label="share of instances")
     return figure
 
