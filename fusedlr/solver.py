@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from . import memory
 from .constrained_fit import fit_pattern, pattern_of
 from .core import ACCEPTED, FLOOR, Core, gauge, points_at_once, prox, scales, stripes
 from .core import STATUS as STATUS_WORDS
@@ -155,7 +156,10 @@ class NewtonSolver:
     """
 
     def __init__(self, problem: Problem) -> None:
-        X = np.ascontiguousarray(problem.design.X, dtype=float)
+        X, self.what = np.ascontiguousarray(problem.design.X, dtype=float), _described(problem)
+        # The core's own columns, what it keeps for each label, and for each coefficient.
+        self.bytes = X.nbytes + 64 * problem.labels.size + 48 * (1 + problem.n_features) * problem.n_tasks
+        memory.ask(self.bytes, self.what)
         self.core = Core(X, *_labels(problem), *_edges(problem.tasks), problem.tasks.is_chain)
         self.factors = _by_row(problem.factors)
         self.ridge = np.zeros(1 + problem.n_features)
@@ -176,8 +180,7 @@ class NewtonSolver:
         floor : float
             Constant of the separable rule; see ``core``.
         """
-        params, reports, self.ridge = self.core.solve_path(_by_row(penalty), np.ones((1, 3)), tol, max_iter, floor,
-                                                           start)
+        params, reports, self.ridge = self._solve_path(_by_row(penalty), np.ones((1, 3)), tol, max_iter, floor, start)
         objective, gap, status, iterations = reports[0, :4].tolist()
         return Solution(params[0], objective, gap, STATUS_WORDS[int(status)], int(iterations))
 
@@ -200,8 +203,18 @@ class NewtonSolver:
             Objective, relative gap, position of the status in ``core.STATUS``, iterations, nonzeros, df.
         """
         points = np.ascontiguousarray(points, dtype=float)
-        params, reports, self.ridge = self.core.solve_path(self.factors, points, tol, max_iter, floor, None, callback)
+        params, reports, self.ridge = self._solve_path(self.factors, points, tol, max_iter, floor, None, callback)
         return params, reports
+
+    def _solve_path(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        try:
+            return self.core.solve_path(*arguments)
+        except MemoryError:
+            raise memory.shortage(2 * self.bytes, self.what) from None
+
+
+def _described(problem):
+    return f"a fit of {problem.n_rows} rows, {problem.n_features} features and {problem.n_tasks} tasks"
 
 
 def solve_newton(problem: Problem, penalty: Penalty, tol: float | None = 1e-6, max_iter: int = 200,

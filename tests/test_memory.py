@@ -1,6 +1,10 @@
 """Building a model takes its own copy of the features and little more; long data are never a table of rows by tasks."""
 
+import re
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -54,3 +58,49 @@ def test_frames_are_read_whole_whatever_their_number_of_columns(d):
 def test_frames_of_several_kinds_of_numbers_are_read_as_floats():
     frame = pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan], "c": [True, False], "d": pd.array([3, None], dtype="Int64")})
     np.testing.assert_array_equal(checks.array("exog", frame), [[1.0, 0.5, 1.0, 3.0], [2.0, np.nan, 0.0, np.nan]])
+
+
+# Forked once for each limit, before any product was taken: linear algebra gets its workspace at the first one.
+LITTLE = """
+import os, resource, signal, sys, warnings
+import numpy as np
+from fusedlr import FusedLogit
+
+warnings.simplefilter("ignore")
+X = np.random.default_rng(1).standard_normal((3_000, 1_000))
+Y = (X[:, :3] > 0) ^ (np.arange(3_000) % 5 == 0)[:, None]
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+
+def work(limit):
+    signal.alarm(60)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    try:
+        FusedLogit(Y, X).fit(300.0, 1.0, 1.0)
+        return "fitted"
+    except MemoryError as error:
+        return str(error)
+
+for more in range(0, 200_000_000, 8_000_000):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, work(size + more).encode())
+        os._exit(0)
+    os.close(writing)
+    status = os.waitpid(child, 0)[1]
+    print(more, status, os.read(reading, 1_000).decode(), sep="\\t")
+    os.close(reading)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the size of a process is read from /proc")
+def test_with_little_memory_a_call_says_what_it_needs_and_never_dies_or_waits():
+    done = subprocess.run([sys.executable, "-c", LITTLE], capture_output=True, text=True, timeout=600)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert len(rows) == 25 and {status for _, status, _ in rows} == {"0"}, (done.stdout, done.stderr)
+    words = [word for _, _, word in rows]
+    said = [word for word in words if word != "fitted"]
+    assert words[-1] == "fitted" and words[:len(said)] == said
+    assert all(re.match("(exog of 3000 rows and 1000 columns|a fit of 3000 rows, 1000 features and 3 tasks) takes "
+                        r"\d+ MB of memory, which this process cannot have", word) for word in said), said

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import checks
+from .. import checks, memory
 from ..frames import index_of, plain
 from ..problem import LARGEST
 
@@ -114,6 +114,9 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     checks.refuse_duplicates("exog", names or [])
     if isinstance(exog, pd.Series):
         raise _one_dimension("exog.to_frame()", "frame.iloc[[i]] or exog.to_frame().T")
+    if len(getattr(exog, "shape", ())) == 2:
+        n, d = exog.shape
+        memory.ask(8 * 1.3 * n * d + memory.WORKSPACE, f"exog of {n} rows and {d} columns")
     X = checks.array("exog", exog)
     if X.ndim == 1:
         raise _one_dimension("exog.reshape(-1, 1)", "exog.reshape(1, -1)")
