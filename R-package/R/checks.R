@@ -28,6 +28,8 @@ check_number <- function(name, value, low, high, open = FALSE) {
   as.numeric(value)
 }
 
+check_tol <- function(tol) if (!is.null(tol)) check_number("tol", tol, 0, 1, open = TRUE)
+
 check_whole <- function(name, value, low, high = Inf) {
   good <- is.numeric(value) && length(value) == 1L && is.finite(value)
   if (!good || value != round(value) || value < low || value > high)
@@ -43,9 +45,12 @@ check_word <- function(name, value, known) {
   value
 }
 
+# Squares of features are summed; those of larger numbers would overflow.
+LARGEST <- 1e100
+
 check_penalties <- function(name, value) {
-  if (!is.numeric(value) || !length(value) || !all(is.finite(value)) || any(value < 0))
-    refuse(name, " must hold numbers that are finite and not negative, found ", shown(value))
+  if (!is.numeric(value) || !length(value) || !all(is.finite(value)) || any(value < 0) || any(value > LARGEST))
+    refuse(name, " must hold numbers from 0 to 1e100, found ", shown(value))
   if (anyDuplicated(value)) refuse(name, " must not repeat a number, found ", shown(value))
   as.numeric(value)
 }

@@ -15,6 +15,8 @@ cv.fusedlr.default <- function(x, y, l1 = NULL, l2 = NULL, fusion = NULL, nfolds
   type.measure <- check_word("type.measure", type.measure, c("deviance", "class"))
   by <- check_word("by", by, c("cv", "aic", "bic", "ebic"))
   parallel <- check_flag("parallel", parallel)
+  tol <- check_tol(tol)
+  maxit <- check_whole("maxit", maxit, 1L, 1e9)
   groups <- with_word(groups, substitute(groups))
   problem <- read_problem(x, y, mget(PROBLEM))
   points <- grid_points(cv_lists(problem, list(l1 = l1, l2 = l2, fusion = fusion)))

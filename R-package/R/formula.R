@@ -80,7 +80,8 @@ check_subset <- function(subset) {
 # na.action is asked about everything but labels, which may be missing; times of survival may not.
 drop_missing <- function(frame, left, na.action) {
   if (is.null(na.action)) na.action <- stats::na.pass
-  if (is.character(na.action)) na.action <- get(na.action, mode = "function")
+  if (is.character(na.action) && length(na.action) == 1L)
+    na.action <- get0(na.action, mode = "function", ifnotfound = na.action)
   if (!is.function(na.action)) refuse("na.action must be a function such as na.omit, found ", shown(na.action))
   asked <- if (left$may_be_missing) without_left(frame, left) else frame
   kept <- tryCatch(na.action(asked), error = function(e)

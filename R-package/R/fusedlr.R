@@ -16,6 +16,8 @@ fusedlr.default <- function(x, y, l1, l2 = 0, fusion, task = NULL, order = NULL,
   call <- as_called(match.call())
   if (!missing(alpha) && is.null(lambda)) refuse("alpha goes with lambda; give l1 and l2, or lambda and alpha")
   groups <- with_word(groups, substitute(groups))
+  tol <- check_tol(tol)
+  maxit <- check_whole("maxit", maxit, 1L, 1e9)
   problem <- read_problem(x, y, mget(c(PROBLEM, "lambda", "penalty.factor")))
   points <- read_points(problem, if (!missing(l1)) l1, if (!missing(l2) || is.null(lambda)) l2,
                         if (!missing(fusion)) fusion, lambda, alpha)
@@ -75,8 +77,6 @@ grid_points <- function(lists) {
 }
 
 fit_problem <- function(problem, points, tol, maxit, call) {
-  if (!is.null(tol)) tol <- check_number("tol", tol, 0, 1, open = TRUE)
-  maxit <- check_whole("maxit", maxit, 1L, 1e9)
   warn_one_class(problem)
   # As in Python, the points of a grid are solved to 1e-6 where nothing else is said.
   found <- solve_points(problem, points, if (is.null(tol) && nrow(points) > 1L) 1e-6 else tol, maxit)

@@ -194,6 +194,7 @@ task_text <- function(task) if (is.numeric(task) && !is.object(task)) number_tex
 task_order <- function(task, order) {
   seen <- unique(task_text(task))
   if (!is.null(order)) {
+    if (!is.atomic(order)) refuse("order must hold names of tasks, found ", shown(order))
     order <- task_text(order)
     if (anyDuplicated(order)) refuse("order must not repeat a task, found ", quoted(order[duplicated(order)]), " twice")
     if (length(setdiff(seen, order))) refuse("order must name every task, found none of ", quoted(setdiff(seen, order)))

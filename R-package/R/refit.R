@@ -174,9 +174,9 @@ confint.refit.fusedlr <- function(object, parm, level = 0.95, ...) {
 rows_of_name <- function(name, terms, table) if (name %in% terms) rownames(table)[terms == name] else name
 
 check_parm <- function(parm, names) {
-  good <- if (is.character(parm)) parm %in% names else
-    is.numeric(parm) & parm %in% c(seq_along(names), -seq_along(names))
-  if (!all(good)) refuse("parm names what is not there: ", quoted(parm[!good]), "; there are ", quoted(names))
+  good <- if (!is.numeric(parm) && !is.character(parm)) FALSE else if (is.character(parm)) parm %in% names else
+    parm %in% c(seq_along(names), -seq_along(names))
+  if (!all(good)) refuse("parm names what is not there: ", shown(parm), "; there are ", quoted(names))
 }
 
 percents <- function(shares) paste(format(100 * shares, trim = TRUE, digits = 3L, decimal.mark = "."), "%")

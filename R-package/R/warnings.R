@@ -34,6 +34,7 @@ warn_collinear <- function(x) {
 # Centred and scaled, affine copies have the same projection on any vector, up to the sign; candidates are then compared
 # entry by entry. Names of the pairs, (pairs, 2).
 alike <- function(x) {
+  if (ncol(x) < 2L || nrow(x) < 2L) return(matrix("", 0L, 2L))
   x <- x - rep(colMeans(x), each = nrow(x))
   x <- x / rep(pmax(sqrt(colSums(x^2)), .Machine$double.xmin), each = nrow(x))
   place <- abs(drop(crossprod(x, cos(seq_len(nrow(x))^2))))

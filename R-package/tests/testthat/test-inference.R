@@ -23,8 +23,8 @@ test_that("intervals are found by feature, by value or by number", {
   expect_identical(confint(again, "x1"), table[again$names$term == "x1", , drop = FALSE])
   expect_identical(confint(again, rownames(table)[2]), table[2, , drop = FALSE])
   expect_identical(confint(again, 2:3), table[2:3, ])
-  expect_error(confint(again, "x9"), "parm names what is not there: 'x9'")
-  expect_error(confint(bootstrap(fit, n = 2), "x9"), "parm names what is not there: 'x9'")
+  expect_error(confint(again, "x9"), "parm names what is not there: \"x9\"")
+  expect_error(confint(bootstrap(fit, n = 2), "x9"), "parm names what is not there: \"x9\"")
   expect_identical(nobs(again), 120L)
 })
 
