@@ -91,7 +91,7 @@ predict.fusedlr <- function(object, newdata = NULL, type = NULL, offset = NULL, 
   }
   linear <- row_linear(rows$x, rows$offset, params)
   found <- if (whole) predict_outcome(problem, linear, type, cause) else
-    switch(type, link = linear, response = stats::plogis(linear), class = classes(problem, linear))
+    switch(type, link = linear, response = sigmoid(linear), class = classes(problem, linear))
   if (is.null(new)) stats::napredict(fit$na.action, found) else found
 }
 
@@ -182,7 +182,7 @@ classes <- function(problem, linear) {
     best <- ifelse(rowSums(is.na(chances)) > 0, NA, max.col(replace(chances, is.na(chances), 0), "first"))
     return(stats::setNames(factor(levels[best], levels, ordered = TRUE), rownames(linear)))
   }
-  matrix(words_of(problem, linear, col(linear)), nrow(linear), dimnames = dimnames(linear))
+  matrix(words_of(problem, linear, col(linear)), nrow(linear), ncol(linear), dimnames = dimnames(linear))
 }
 
 words_of <- function(problem, linear, task) {
@@ -254,6 +254,12 @@ log_likelihood <- function(fit) {
   chances <- suppressWarnings(level_probabilities(problem$outcome, row_linear(problem$x, problem$offset, params)))
   seen <- times > 0
   sum(times[seen] * log(chances[cbind(seq_along(level), level)][seen]))
+}
+
+# For step().
+extractAIC.fusedlr <- function(fit, scale, k = 2, ...) {
+  found <- logLik.fusedlr(fit, ...)
+  c(attr(found, "df"), -2 * as.numeric(found) + k * attr(found, "df"))
 }
 
 deviance.fusedlr <- function(object, ...) -2 * log_likelihood(one_fit(object, ...))

@@ -424,11 +424,17 @@ predict_outcome <- function(problem, linear, type, cause) {
   if (type == "hazard" && length(hazards) == 1L) return(named_table(hazards[[1L]], linear, problem$tasks))
   if (type == "incidence" && length(hazards) == 1L) return(named_table(1 - alive, linear, ends))
   # Cumulative incidence by Aalen and Johansen: event-free survival up to an interval times the hazard in it, summed.
-  before <- cbind(1, alive[, -ncol(alive), drop = FALSE])
+  before <- cbind(rep(1, nrow(alive)), alive[, -ncol(alive), drop = FALSE])
   found <- lapply(hazards, function(hazard) if (type == "hazard") hazard else row_sums(before * hazard))
   if (!is.null(cause)) return(named_table(found[[match(cause, outcome$causes)]], linear, ends))
   names <- paste(rep(outcome$causes, each = length(ends)), rep(ends, length(found)))
   named_table(do.call(cbind, found), linear, names)
+}
+
+# plogis() that keeps the columns of a matrix without rows.
+sigmoid <- function(linear) {
+  linear[] <- stats::plogis(linear)
+  linear
 }
 
 named_table <- function(values, linear, names) {
@@ -451,7 +457,7 @@ row_sums <- function(m) {
 cause_hazards <- function(outcome, linear) {
   intervals <- length(outcome$breaks) - 1L
   hazards <- lapply(seq_len(max(length(outcome$causes), 1L)), function(c) {
-    unname(stats::plogis(linear[, (c - 1L) * intervals + seq_len(intervals), drop = FALSE]))
+    unname(sigmoid(linear[, (c - 1L) * intervals + seq_len(intervals), drop = FALSE]))
   })
   total <- Reduce(`+`, hazards)
   beyond <- sum(rowSums(total > 1, na.rm = TRUE) > 0)
@@ -469,20 +475,21 @@ level_numbers <- function(levels) {
 # Probability of every level, (n, levels). Sequential: of reaching it and of stopping there. Cumulative: differences of
 # P(> level), put in falling order first where the fits cross.
 level_probabilities <- function(outcome, linear) {
+  one <- rep(1, nrow(linear))
   if (outcome$kind == "sequential") {
     back <- outcome$direction == "backward"
     beyond <- if (back) -linear[, rev(seq_len(ncol(linear))), drop = FALSE] else linear
-    found <- cbind(1, row_products(stats::plogis(beyond))) * cbind(stats::plogis(-beyond), 1)
+    found <- cbind(one, row_products(sigmoid(beyond))) * cbind(sigmoid(-beyond), one)
     if (back) found <- found[, rev(seq_len(ncol(found))), drop = FALSE]
   } else {
-    yes <- stats::plogis(linear)
+    yes <- sigmoid(linear)
     crossed <- rowSums(yes[, -1L, drop = FALSE] > yes[, -ncol(yes), drop = FALSE], na.rm = TRUE) > 0
     if (any(crossed)) {
       warn("fusedlr_crossing", "P(> level) rises with the level in ", sum(crossed), " of ", nrow(yes),
            " rows; put in falling order there; kind = \"sequential\" never crosses")
       yes[crossed, ] <- t(apply(yes[crossed, , drop = FALSE], 1L, sort, decreasing = TRUE))
     }
-    found <- cbind(1, yes) - cbind(yes, 0)
+    found <- cbind(one, yes) - cbind(yes, 0 * one)
   }
   named_table(unname(found), linear, outcome$levels)
 }

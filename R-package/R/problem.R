@@ -65,7 +65,8 @@ read_features <- function(x) {
     if (any(text)) refuse("x must hold numbers; columns ", quoted(names(x)[text]),
                           " do not: use a formula, or model.matrix()")
   }
-  if (is.null(x) || !is.atomic(x) && !is.data.frame(x)) refuse("x must be a matrix of numbers, found class ", class(x)[1L])
+  if (is.null(x) || !is.atomic(x) && !is.data.frame(x))
+    refuse("x must be a matrix of numbers, found class ", class(x)[1L])
   x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) refuse("x must be a matrix of numbers, found ", typeof(x))
   if (!nrow(x) || !ncol(x)) refuse("x must have rows and columns, found ", nrow(x), " by ", ncol(x))
