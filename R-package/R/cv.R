@@ -3,8 +3,9 @@
 cv.fusedlr <- function(x, ...) UseMethod("cv.fusedlr")
 
 cv.fusedlr.default <- function(x, y, l1 = NULL, l2 = NULL, fusion = NULL, nfolds = 5L, foldid = NULL,
-                               type.measure = c("deviance", "class"), by = c("cv", "aic", "bic", "ebic"), repeats = 1L,
-                               task = NULL, order = NULL, groups = NULL, tasks = "chain", weights = NULL, offset = NULL,
+                               type.measure = c("deviance", "class", "auc"), by = c("cv", "aic", "bic", "ebic"),
+                               repeats = 1L, task = NULL, order = NULL, groups = NULL, tasks = "chain",
+                               weights = NULL, offset = NULL,
                                penalty_factors = NULL, fusion_factors = NULL, standardize = TRUE,
                                fuse_intercepts = FALSE, kind = c("sequential", "cumulative"),
                                direction = c("forward", "backward"), breaks = NULL, causes = NULL, yes = NULL,
@@ -12,7 +13,7 @@ cv.fusedlr.default <- function(x, y, l1 = NULL, l2 = NULL, fusion = NULL, nfolds
   check_no_more(...)
   if (missing(y)) refuse("y is needed: labels, an ordered factor or Surv(time, event) for each row of x")
   call <- as_called(match.call(), "cv.fusedlr")
-  type.measure <- check_word("type.measure", type.measure, c("deviance", "class"))
+  type.measure <- check_word("type.measure", type.measure, MEASURES)
   by <- check_word("by", by, c("cv", "aic", "bic", "ebic"))
   parallel <- check_flag("parallel", parallel)
   tol <- check_tol(tol)
@@ -51,7 +52,7 @@ choose_point <- function(problem, points, parts, type.measure, by, tol, maxit, c
   all <- solve_points(problem, points, CV_TOL, maxit)
   table <- cbind(as.data.frame(points), all$table[c("nonzeros", "df", "status")])
   scores <- if (by == "cv") score_folds(problem, points, parts, maxit, parallel)
-  chosen <- if (by == "cv") chosen_by_folds(table, scores, type.measure) else
+  chosen <- if (by == "cv") chosen_by_folds(table, points, scores, type.measure) else
     chosen_by_criterion(table, problem, all$params, points, by)
   start <- function(i) matrix(all$params[, , i], nrow(all$params))
   fits <- lapply(chosen$rows, function(i) fit_chosen(problem, points[i, ], start(i), tol, maxit, call))
@@ -94,18 +95,18 @@ stratified_folds <- function(problem, nfolds) {
   .Call(C_folds, unname(problem$labels), units$code, units$times, as.integer(nfolds), uniform)
 }
 
-# Scores of each fold (row) and point (column), the weight of each fold, and the coefficients of its fits.
+# Costs of every point in every fold, (points, folds), the lower the better; the weight of each fold, and its fits.
 score_folds <- function(problem, points, parts, maxit, parallel) {
   folds <- lapply(seq_len(ncol(parts)), function(f) parts[, f])
   params <- over(folds, fit_without, parallel, problem = problem, points = points, maxit = maxit)
-  found <- Map(function(part, params) held_out_scores(held_out(problem, part), params), folds, params)
-  list(weight = vapply(folds, function(part) sum(held_out(problem, part)$labels$weight), 0), parts = parts,
-       params = params, deviance = do.call(rbind, lapply(found, `[[`, "deviance")),
-       class = do.call(rbind, lapply(found, `[[`, "class")), problem = problem)
+  held <- lapply(folds, held_out, problem = problem)
+  scores <- simplify2array(Map(held_out_costs, held, params))
+  list(problem = problem, parts = parts, params = params, costs = array(scores, c(nrow(points), 3L, length(folds))),
+       weight = vapply(held, function(part) sum(part$labels$weight), 0))
 }
 
 fit_without <- function(part, problem, points, maxit) {
-  solve_points(reweighted(problem, 1 - part), points, CV_TOL, maxit)$params
+  solve_points(reweighted(problem, 1 - part), points, CV_TOL, maxit)$core
 }
 
 held_out <- function(problem, part) {
@@ -113,74 +114,57 @@ held_out <- function(problem, part) {
   reweighted(problem, part)
 }
 
-held_out_scores <- function(held, params) {
-  labels <- held$labels
-  per_point <- vapply(seq_len(dim(params)[3L]), function(i) {
-    linear <- label_linear(held, matrix(params[, , i], nrow(params)))
-    c(2 * sum(labels$weight * label_loss(labels, linear)), sum(labels$weight * ((linear > 0) != (labels$sign > 0))))
-  }, c(0, 0)) / sum(labels$weight)
-  list(deviance = per_point[1L, ], class = per_point[2L, ])
+# Deviance, misclassification rate and -AUC of each of many fits, (points, 3).
+held_out_costs <- function(held, params) {
+  found <- .Call(C_scores, solver_parts(held), params)
+  cbind(2 * found[, 1L], found[, 2L], -found[, 3L])
 }
 
-# Mean and standard error over folds, weighted by their labels.
-fold_means <- function(scores, measure) {
-  seen <- scores$weight > 0
-  values <- scores[[measure]][seen, , drop = FALSE]
-  repeats <- attr(scores$parts, "repeats")
-  turn <- rep(seq_len(repeats), each = length(seen) / repeats)[seen]
-  mean <- drop(scores$weight[seen] %*% values) / sum(scores$weight)
-  variances <- vapply(split(seq_along(turn), turn), function(rows) {
-    share <- scores$weight[seen][rows] / sum(scores$weight[seen][rows])
-    some <- values[rows, , drop = FALSE]
-    drop(share %*% (some - rep(drop(share %*% some), each = length(rows)))^2) / max(length(rows) - 1L, 1L)
-  }, mean)
-  list(mean = mean, error = sqrt(rowMeans(matrix(variances, length(mean)))))
+MEASURES <- c("deviance", "class", "auc")
+
+# What breaks ties of a measure.
+TIE_BREAKER <- c(deviance = "class", class = "deviance", auc = "deviance")
+
+# Means over folds and their standard errors, (points, 2).
+fold_means <- function(scores, measure, best = NULL) {
+  costs <- matrix(scores$costs[, match(measure, MEASURES), ], dim(scores$costs)[1L])
+  if (!any(colSums(!is.na(costs)) > 0))
+    refuse("type.measure = \"", measure, "\" needs a fold in which some task has both labels, found none; use fewer ",
+           "folds")
+  if (!is.null(best)) costs <- costs - rep(costs[best, ], each = nrow(costs))
+  .Call(C_fold_means, costs, scores$weight, attr(scores$parts, "repeats"))
 }
 
 # Standard error of the mean difference to the best point, by units: what makes a fold hard for all points alike does
-# not count.
+# not count. AUC is no mean over labels: by folds.
 paired_errors <- function(scores, measure, best) {
+  if (measure == "auc") return(fold_means(scores, measure, best)[, 2L])
   problem <- scores$problem
   repeats <- attr(scores$parts, "repeats")
-  per <- ncol(scores$parts) / repeats
-  variances <- lapply(seq_len(repeats), function(turn) {
-    parts <- lapply((turn - 1) * per + seq_len(per), function(f) {
-      fold_differences(held_out(problem, scores$parts[, f]), scores$params[[f]], measure, best)
-    })
-    weight <- unlist(lapply(parts, `[[`, "weight"))
-    difference <- do.call(rbind, lapply(parts, `[[`, "difference"))
-    rows <- unlist(lapply(parts, `[[`, "rows"))
-    units <- problem$units
-    share <- unlist(Map(function(part, f) scores$parts[part$rows, f], parts, (turn - 1) * per + seq_len(per)))
-    units <- if (are_rows(units))
-      list(code = seq_along(rows) - 1L, times = units$times[rows] * share, word = "row") else
-      list(code = units$code[rows], times = units$times * (tabulate(units$code[rows] + 1L, length(units$times)) > 0),
-           word = units$word)
-    mean <- colSums(difference) / sum(weight)
-    unit_errors(units, (difference - outer(weight, mean)) / sum(weight))^2
-  })
-  sqrt(Reduce(`+`, variances) / repeats)
+  turns <- split(seq_len(ncol(scores$parts)), rep(seq_len(repeats), each = ncol(scores$parts) / repeats))
+  variances <- vapply(turns, function(folds) {
+    fits <- unlist(lapply(scores$params[folds], function(core) c(core[, , best], core)))
+    .Call(C_paired, solver_parts(problem), problem$units$code, problem$units$times, measure == "deviance",
+          scores$parts[, folds, drop = FALSE], fits)
+  }, numeric(dim(scores$costs)[1L]))
+  sqrt(rowMeans(matrix(variances, ncol = repeats))) * if (measure == "deviance") 2 else 1
 }
 
-fold_differences <- function(held, params, measure, best) {
-  labels <- held$labels
-  rows <- sort(unique(labels$row))
-  losses <- vapply(seq_len(dim(params)[3L]), function(i) {
-    linear <- label_linear(held, matrix(params[, , i], nrow(params)))
-    of_label <- if (measure == "deviance") 2 * label_loss(labels, linear) else (linear > 0) != (labels$sign > 0)
-    rowsum(labels$weight * of_label, labels$row)[, 1L]
-  }, numeric(length(rows)))
-  losses <- matrix(losses, length(rows))
-  list(rows = rows + 1L, weight = rowsum(labels$weight, labels$row)[, 1L], difference = losses - losses[, best])
+chosen_by_folds <- function(table, points, scores, measure) {
+  means <- fold_means(scores, measure)
+  best <- best_point(points, means[, 1L], fold_means(scores, TIE_BREAKER[[measure]])[, 1L])
+  errors <- paired_errors(scores, measure, best)
+  more <- .Call(C_one_error, t(unname(points)), means[, 1L], errors, table$df, best)
+  mean <- if (measure == "auc") -means[, 1L] else means[, 1L]
+  table <- cbind(table[c("l1", "l2", "fusion")], cvm = mean, cvsd = means[, 2L], cvsd_difference = errors,
+                 table[c("nonzeros", "df", "status")])
+  list(table = table, rows = list(min = best, `1se` = more))
 }
 
-chosen_by_folds <- function(table, scores, measure) {
-  mean <- fold_means(scores, measure)
-  other <- fold_means(scores, setdiff(c("deviance", "class"), measure))$mean
-  best <- best_point(table, mean$mean, other)
-  table <- cbind(table[c("l1", "l2", "fusion")], cvm = mean$mean, cvsd = mean$error,
-                 cvsd_difference = paired_errors(scores, measure, best), table[c("nonzeros", "df", "status")])
-  list(table = table, rows = list(min = best, `1se` = one_standard_error(table, best)))
+best_point <- function(points, cost, second) {
+  best <- .Call(C_best, t(unname(points)), as.numeric(cost), as.numeric(second))
+  if (is.na(best)) refuse("no point has a score: no label is observed in the held-out rows")
+  best
 }
 
 # Akaike's and Schwarz's criteria of the fits on all rows, and the extended BIC of Chen and Chen (2008).
@@ -196,28 +180,7 @@ chosen_by_criterion <- function(table, problem, params, points, by) {
     c(df_effective = df, aic = deviance + 2 * df, bic = bic, ebic = bic + 2 * lchoose(ncol(problem$x), kept))
   }, numeric(4L)))
   table <- cbind(table[c("l1", "l2", "fusion")], criteria, table[c("nonzeros", "df", "status")])
-  list(table = table, rows = list(min = best_point(table, table[[by]], rep(0, nrow(table)))))
-}
-
-# Lowest cost; ties (to nine digits: two points may have the same fit) are broken by the other one, then by the larger
-# l1, l2, fusion.
-best_point <- function(table, cost, other) {
-  left <- lowest(other, lowest(cost, seq_len(nrow(table))))
-  left[order(-table$l1[left], -table$l2[left], -table$fusion[left])[1L]]
-}
-
-lowest <- function(score, positions) {
-  least <- min(score[positions])
-  positions[score[positions] <= least + 1e-9 * abs(least)]
-}
-
-# One-standard-error rule: of the points within one standard error of the best whose penalties are each at least the
-# best's, the one with the fewest distinct values; then the larger l1, l2, fusion.
-one_standard_error <- function(table, best) {
-  near <- table$cvm - table$cvm[best] <= table$cvsd_difference + 1e-9 * abs(table$cvm[best])
-  for (name in c("l1", "l2", "fusion")) near <- near & table[[name]] >= table[[name]][best]
-  near <- which(near)
-  near[order(table$df[near], -table$l1[near], -table$l2[near], -table$fusion[near])[1L]]
+  list(table = table, rows = list(min = best_point(points, table[[by]], rep(0, nrow(table)))))
 }
 
 summary.cv.fusedlr <- function(object, ...) summary.fusedlr(one_fit(object, ...))
@@ -238,7 +201,7 @@ print.cv.fusedlr <- function(x, digits = max(3L, getOption("digits") - 3L), ...)
 # The measure over l1, one line for each fusion, at the best l2 of each point.
 plot.cv.fusedlr <- function(x, xlab = "l1", ylab = if (x$by == "cv") x$type.measure else toupper(x$by), ...) {
   table <- data.frame(x$table[c("l1", "fusion")], score = x$table[[if (x$by == "cv") "cvm" else x$by]])
-  best <- stats::aggregate(score ~ l1 + fusion, table, min)
+  best <- stats::aggregate(score ~ l1 + fusion, table, if (x$type.measure == "auc" && x$by == "cv") max else min)
   scores <- stats::xtabs(score ~ l1 + fusion, best)
   l1 <- sort(unique(best$l1))
   colours <- grDevices::hcl.colors(ncol(scores), "Viridis")
@@ -252,4 +215,77 @@ plot.cv.fusedlr <- function(x, xlab = "l1", ylab = if (x$by == "cv") x$type.meas
   graphics::legend("topleft", format(sort(unique(best$fusion)), digits = 2L), col = colours, lty = 1L, bty = "n",
                    cex = 0.7, title = "fusion")
   invisible(scores)
+}
+
+# ---- the point of a grid that predicts other rows best ----
+
+select_point <- function(object, newdata, y = NULL, type.measure = c("deviance", "class", "auc"), weights = NULL,
+                         offset = NULL, task = NULL) {
+  if (!inherits(object, "fusedlr") || !is_grid(object))
+    refuse("object must be a fit at several penalties, a grid, found class ", class(object)[1L])
+  check_format(object)
+  type.measure <- check_word("type.measure", type.measure, MEASURES)
+  if (missing(newdata) || is.null(newdata)) refuse("newdata is needed: rows that the fit has not seen")
+  task <- task_of_rows(substitute(task), newdata, object, parent.frame())
+  held <- held_out_problem(object, newdata, y, weights, offset, task)
+  costs <- held_out_costs(held, aperm(unname(object$params), c(2L, 1L, 3L)))
+  points <- as.matrix(object$table[c("l1", "l2", "fusion")])
+  cost <- function(measure) costs[, match(measure, MEASURES)]
+  one_fit.fusedlr(object, best_point(points, cost(type.measure), cost(TIE_BREAKER[[type.measure]])))
+}
+
+# The problem of a fit with other rows, their labels in its coding.
+held_out_problem <- function(fit, newdata, y, weights, offset, task) {
+  problem <- fit$problem
+  if (is.null(y)) {
+    if (is.null(fit$formula)) refuse("y is needed: the labels of the rows of newdata")
+    if (!is.data.frame(newdata)) refuse("newdata must be a data.frame with the variables of the formula")
+    left <- left_parts(fit$formula[[2L]])
+    y <- tryCatch(left$make(lapply(left$parts, eval, newdata, environment(fit$formula))),
+                  error = function(e) refuse("newdata: ", conditionMessage(e)))
+    if (is.null(task)) task <- eval(fit$task_expression, newdata, environment(fit$formula))
+  }
+  rows <- rows_to_predict(fit, newdata, offset)
+  problem$x <- read_features(rows$x)
+  problem$offset <- rows$offset
+  labels <- known_labels(problem, y, task)
+  if (labels$n != nrow(problem$x))
+    refuse("y must have one row for each of the ", nrow(problem$x), " rows of newdata, found ", labels$n)
+  problem$labels <- weighted_labels(labels$labels, per_label("weights", weights, nrow(problem$x), problem$tasks))
+  problem
+}
+
+known_labels <- function(problem, y, task) {
+  outcome <- problem$outcome
+  tasks <- problem$tasks
+  coded <- function(v, words) {
+    found <- signs_of(v, list(words = words))
+    unknown <- unique(v[is.na(found) & !is.na(v)])
+    if (length(unknown)) refuse("y must hold the labels of the fit, ", quoted(words), ", found ", shown(unknown))
+    found
+  }
+  if (outcome$kind %in% c("survival", "risks")) {
+    if (!inherits(y, "Surv")) refuse("y must be Surv(time, event), found class ", class(y)[1L])
+    times <- survival_times(y, if (is.null(attr(y, "states"))) outcome$codes)
+    return(list(n = length(times$time), labels = person_periods(times, outcome$breaks)))
+  }
+  if (!is.null(outcome$levels)) {
+    if (length(setdiff(as.character(y), c(outcome$levels, NA))))
+      refuse("y must hold the levels of the fit, ", quoted(outcome$levels))
+    signs <- level_signs(match(as.character(y), outcome$levels), outcome)
+    return(list(n = length(y), labels = wide_labels(signs)))
+  }
+  columns <- label_columns(y)
+  if (outcome$kind == "long") {
+    if (length(columns) != 1L || is.null(task)) refuse("task is needed: the rows of this fit have one task each")
+    places <- new_tasks(task, length(columns[[1L]]), tasks)
+    signs <- coded(columns[[1L]], problem$words[[1L]])
+    seen <- which(!is.na(signs))
+    return(list(n = length(signs),
+                labels = new_labels(seen, places[seen], signs[seen], rep(1, length(seen)), length(tasks))))
+  }
+  if (length(columns) != length(tasks)) refuse("y must have the tasks of the fit, ", quoted(tasks))
+  if (all(tasks %in% names(columns))) columns <- columns[tasks]
+  signs <- do.call(cbind, Map(coded, columns, problem$words))
+  list(n = nrow(signs), labels = wide_labels(signs))
 }

@@ -244,7 +244,7 @@ logLik.fusedlr <- function(object, ...) {
 log_likelihood <- function(fit) {
   problem <- fit$problem
   params <- params_of(fit)
-  if (problem$outcome$kind != "cumulative") return(-sum(task_losses(problem, params)))
+  if (problem$outcome$kind != "cumulative") return(-total_loss(problem, params))
   labels <- problem$labels
   yes <- labels$sign > 0 & labels$weight > 0
   level <- rep(1L, nrow(problem$x))

@@ -232,14 +232,19 @@ read_ordered <- function(y, kind, direction) {
   if (nlevels(y) > max(20, sum(!is.na(y)) / 2))
     refuse("y has ", nlevels(y), " levels in ", sum(!is.na(y)), " rows, which is more like a continuous outcome; cut ",
            "it into levels, see cut()")
-  rank <- as.integer(y)
-  steps <- seq_len(nlevels(y) - 1L)
+  tasks <- if (direction == "forward") paste0(">", levels(y)[-nlevels(y)]) else paste0(">=", levels(y)[-1L])
+  outcome <- list(tasks = tasks, kind = kind, direction = direction, levels = levels(y),
+                  words = stats::setNames(rep(list(c("FALSE", "TRUE")), length(tasks)), tasks))
+  c(list(n = length(y), labels = wide_labels(level_signs(as.integer(y), outcome))), outcome)
+}
+
+# Signs (n, t) of ranks, from 1; NA where a row has no label in a task.
+level_signs <- function(rank, outcome) {
+  steps <- seq_len(length(outcome$levels) - 1L)
   signs <- outer(rank, steps, function(r, k) ifelse(r > k, 1, -1))
-  if (kind == "sequential") signs[if (direction == "forward") outer(rank, steps, "<") else
+  if (outcome$kind == "sequential") signs[if (outcome$direction == "forward") outer(rank, steps, "<") else
     outer(rank, steps + 1L, ">")] <- NA
-  tasks <- if (direction == "forward") paste0(">", levels(y)[steps]) else paste0(">=", levels(y)[-1L])
-  list(n = length(y), labels = wide_labels(signs), tasks = tasks, kind = kind, direction = direction,
-       words = stats::setNames(rep(list(c("FALSE", "TRUE")), length(steps)), tasks), levels = levels(y))
+  signs
 }
 
 # ---- survival ----
@@ -258,7 +263,7 @@ read_survival <- function(y, breaks, causes) {
   if (any(idle)) refuse("breaks leave the intervals ", quoted(intervals[idle]), " without a row that was watched; ",
                         "leave them out")
   list(n = length(times$time), labels = labels, tasks = tasks, breaks = ends, causes = times$causes, times = times,
-       kind = if (is.null(times$causes)) "survival" else "risks",
+       kind = if (is.null(times$causes)) "survival" else "risks", codes = causes,
        words = stats::setNames(rep(list(c("survived", "event")), length(tasks)), tasks),
        left_out = count_left_out(times, ends, sum(labels$sign > 0)))
 }

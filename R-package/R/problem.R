@@ -220,17 +220,7 @@ label_offset <- function(problem, labels = problem$labels) {
 }
 
 # Linear predictor of every label, (m).
-label_linear <- function(problem, params, labels = problem$labels) {
-  linear <- numeric(length(labels$row))
-  for (k in seq_len(n_tasks(labels))) {
-    part <- seq_len(labels$start[k + 1L] - labels$start[k]) + labels$start[k]
-    rows <- labels$row[part] + 1L
-    x <- if (length(rows) == nrow(problem$x)) problem$x else problem$x[rows, , drop = FALSE]
-    linear[part] <- as.vector(x %*% params[-1L, k]) + params[1L, k]
-  }
-  offset <- label_offset(problem, labels)
-  if (is.null(offset)) linear else linear + offset
-}
+label_linear <- function(problem, params) .Call(C_linear, solver_parts(problem), t(unname(params)))
 
 # Linear predictor of every row in every task, (n, t).
 row_linear <- function(x, offset, params) {
@@ -246,7 +236,17 @@ label_loss <- function(labels, linear) {
   pmax(-margin, 0) + log1p(exp(-abs(margin)))
 }
 
-# Components of -log-likelihood by task, weights counted.
+# Weighted negative log-likelihood of each task, and of the null model: an intercept and the offset.
 task_losses <- function(problem, params) {
-  by_task(problem$labels, problem$labels$weight * label_loss(problem$labels, label_linear(problem, params)))
+  found <- .Call(C_losses, unname(problem$labels), label_linear(problem, params))
+  found[seq_along(problem$tasks)]
+}
+
+null_losses <- function(problem) {
+  .Call(C_null_losses, unname(problem$labels), label_offset(problem))[seq_along(problem$tasks)]
+}
+
+total_loss <- function(problem, params) {
+  found <- .Call(C_losses, unname(problem$labels), label_linear(problem, params))
+  found[length(found)]
 }

@@ -10,7 +10,8 @@ STATUS <- c("optimal", "separated", "not_converged")
 # zeros and ties are those of the optimum; the core takes it as optimal if the gap is at most this.
 ACCEPTED <- 1e-8
 
-# params (1 + d, t, g), and a table with one row for each point (l1, l2, fusion).
+# params (1 + d, t, g), the same as the core has them (t, 1 + d, g), and a table with one row for each point (l1, l2,
+# fusion).
 solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   points <- matrix(as.numeric(points), ncol = 3L)
   start <- if (!is.null(start)) t(start)
@@ -21,7 +22,7 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
   table <- data.frame(objective = reports[, 1L], gap = reports[, 2L], status = STATUS[reports[, 3L] + 1],
                       nonzeros = as.integer(reports[, 5L]), df = as.integer(reports[, 6L]),
                       iterations = as.integer(reports[, 4L]))
-  list(params = aperm(found[[1L]], c(2L, 1L, 3L)), table = table)
+  list(params = aperm(found[[1L]], c(2L, 1L, 3L)), core = found[[1L]], table = table)
 }
 
 solver_parts <- function(problem) {

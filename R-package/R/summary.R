@@ -68,21 +68,6 @@ summary.fusedlr <- function(object, ...) {
             class = "summary.fusedlr")
 }
 
-# Loss of the null model of each task: an intercept and the offset.
-null_losses <- function(problem) {
-  labels <- problem$labels
-  offset <- label_offset(problem)
-  task <- label_task(labels)
-  vapply(seq_along(problem$tasks), function(k) {
-    seen <- task == k & labels$weight > 0
-    yes <- labels$sign[seen] > 0
-    if (all(yes) || !any(yes)) return(0)
-    fit <- suppressWarnings(stats::glm.fit(rep(1, sum(seen)), as.numeric(yes), labels$weight[seen],
-                                           offset = offset[seen], family = stats::quasibinomial()))
-    fit$deviance / 2
-  }, 0)
-}
-
 print.summary.fusedlr <- function(x, digits = 4L, ...) {
   chkDots(...)
   point <- x$point

@@ -75,6 +75,12 @@ for (name in c("wide", "weighted", "grouped")) {
   out(paste0("cv_", name, ".min"), coef(cv))
   out(paste0("cv_", name, ".1se"), coef(cv, s = "1se"))
 }
+auc <- choose(x, y, foldid = d$fold, type.measure = "auc")
+out("auc.mean", auc$table$cvm)
+out("auc.se_difference", auc$table$cvsd_difference)
+out("auc.chosen", unlist(auc$chosen) - 1)
+repeated <- choose(x, y, weights = d$w, nfolds = 3, repeats = 2)
+stopifnot(ncol(repeated$parts) == 6, all(abs(rowSums(repeated$parts)[d$w > 0] - 2) < 1e-12))
 by <- choose(x, y, by = "ebic")
 for (name in c("df_effective", "aic", "bic", "ebic")) out(paste0("criteria.", name), by$table[[name]])
 out("criteria.chosen", unlist(by$chosen) - 1)

@@ -176,6 +176,31 @@ test_that("work is done elsewhere where asked for, with the same numbers", {
   expect_identical(there$samples, here$samples)
 })
 
+test_that("a grid is chosen from by rows that it has not seen", {
+  first <- rep(c(TRUE, FALSE), length.out = 111)
+  grid <- fusedlr(class ~ Wind + Temp, days[first, ], l1 = c(30, 4, 0.5), fusion = c(0, 2))
+  chosen <- select_point(grid, days[!first, ])
+  logs <- vapply(1:6, function(i) {
+    chances <- predict(grid, days[!first, ], type = "levels", which = i)
+    -sum(log(chances[cbind(seq_len(sum(!first)), as.integer(days$class[!first]))]))
+  }, 0)
+  best <- which.min(logs)
+  expect_equal(unlist(chosen$table[c("l1", "fusion")]), unlist(grid$table[best, c("l1", "fusion")]))
+  s <- simulated()
+  plain <- fusedlr(s$x[1:60, ], s$y[1:60, ], l1 = c(8, 1), fusion = 1)
+  for (measure in c("deviance", "class", "auc"))
+    expect_true(nrow(select_point(plain, s$x[61:120, ], s$y[61:120, ], measure)$table) == 1L)
+  expect_error(select_point(plain, s$x, s$y + 5), "y must hold the labels of the fit, '0', '1'")
+  expect_error(select_point(plain, s$x[1:3, ], s$y), "y must have one row for each of the 3 rows of newdata")
+  expect_error(select_point(plain, s$x), "y is needed")
+  expect_error(select_point(fit, days), "a fit at several penalties")
+  d <- data.frame(s$x, s$y, year = rep(1:4, 30))
+  long <- fusedlr(y1 ~ x1 + x2, d, task = year, l1 = c(8, 1), fusion = 1, subset = 1:80)
+  expect_true(inherits(select_point(long, d[81:120, ]), "fusedlr"))
+  timed <- suppressWarnings(fusedlr(Surv(year, y1) ~ x1, d, breaks = 2, l1 = c(8, 1), fusion = 1))
+  expect_true(inherits(select_point(timed, d), "fusedlr"))
+})
+
 test_that("criteria choose, without folds", {
   for (by in c("aic", "bic", "ebic")) {
     chosen <- suppressWarnings(cv.fusedlr(class ~ Wind + Temp, days, by = by, l1 = c(8, 2, 0.5), l2 = 0, fusion = 1))
