@@ -623,7 +623,7 @@ def _survival(time: Any, event: Any, entry: Any, breaks: Any, causes: Any, group
         times.refuse_overlaps(*given)
     if named is None:
         return Survival.read(times, breaks), times
-    return CompetingRisks.read(times, breaks, tuple(named.values())), times
+    return CompetingRisks.read(times, breaks, named), times
 
 
 def _left_side(endog: pd.DataFrame, task: Any, order: Any, levels: Any, breaks: Any, causes: Any, groups: Any,

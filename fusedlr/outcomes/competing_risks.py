@@ -44,6 +44,8 @@ class CompetingRisks(Outcome):
         Names of the causes.
     before, beyond : int
         Events of the fit, of any cause, before the first interval and after the last.
+    codes : tuple
+        What stands for each cause in ``event``; its name where left out.
     """
 
     kind: ClassVar[str] = "competing risks"
@@ -55,12 +57,21 @@ class CompetingRisks(Outcome):
     causes: tuple = saved(Plain(listed(LABEL, "causes", least=2), list, tuple))
     before: int = saved(default=0)
     beyond: int = saved(default=0)
+    codes: tuple = saved(Plain(listed(LABEL), list, tuple), default=())
 
     @classmethod
-    def read(cls, times: Times, breaks: Any, causes: tuple) -> CompetingRisks:
-        """The outcome with these breaks; ``labels`` then lays out the times themselves."""
+    def read(cls, times: Times, breaks: Any, causes: Mapping) -> CompetingRisks:
+        """The outcome with these breaks and names of causes by code; ``labels`` then lays out the times themselves."""
+        unseen = [code for number, code in enumerate(causes, start=1) if not (times.event == number).any()]
+        if unseen:
+            raise ValueError(f"event never is {unseen[0]!r}; leave this cause out of causes")
         ends, before, beyond = read_breaks(breaks, times)
-        return cls(ends, tuple(causes), before, beyond)
+        return cls(ends, tuple(causes.values()), before, beyond, tuple(causes))
+
+    def check_loaded(self) -> None:
+        """Refuse codes of a file that are not of its causes."""
+        if self.codes and len(set(self.codes)) != len(self.causes):
+            raise ValueError(f"codes must be different ones of {len(self.causes)} causes, found {list(self.codes)}")
 
     @property
     def tasks(self) -> tuple:

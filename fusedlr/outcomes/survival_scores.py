@@ -11,7 +11,6 @@ from .. import checks
 from ..checks import check_index
 from ..frames import index_of
 from ..inputs import row_weights
-from ..objective import sigmoid
 from .survival import Survival, Times
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ __all__ = ["brier_scores", "censoring_curve", "concordance", "curve_scores", "ou
 
 
 def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any = None, weights: Any = None,
-                    offset: Any = None) -> pd.Series:
+                    offset: Any = None) -> pd.Series | pd.DataFrame:
     """Scores of a survival fit on held-out rows.
 
     Parameters
@@ -41,7 +40,8 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
         ``loglike``, the mean log-likelihood of a row, over those with a label in at least one
         interval; ``brier``, the integrated Brier score up to the last break, weighted by inverse
         probability of censoring (IPCW); ``concordance``, the share of concordant pairs;
-        ``nobs``, the number of rows. Weights count in all of them.
+        ``nobs``, the number of rows. Weights count in all of them. Of a model with ``causes`` a
+        DataFrame with these columns and a row for each cause.
 
     Notes
     -----
@@ -53,6 +53,12 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
 
     With left truncation, predicted survival and the censoring probability are conditional on
     the first break at which the row was at risk, in a pair on the later of the two.
+
+    With competing risks ``loglike`` is that of the cause's hazards; it adds up over causes. The
+    Brier score is the mean squared error of the predicted cumulative incidence of the cause (Schoop
+    et al. 2011). Concordance compares a row with an event of this cause with those at risk for
+    longer and those that had an event of another cause before; the first should have the higher
+    predicted incidence at that time (Wolbers et al. 2014, without their weights for censoring).
 
     Examples
     --------
@@ -68,7 +74,7 @@ def survival_scores(results: Fit, time: Any, event: Any, exog: Any, entry: Any =
     {'loglike': -1.22, 'brier': 0.13, 'concordance': 0.7, 'nobs': 400.0}
     """
     outcome = _outcome("results", results)
-    times = Times.read(time, event, entry)
+    times = Times.read(time, event, entry, _codes(outcome))
     if exog is None:
         raise TypeError("exog must hold the features of the rows, found None; those of a fit: out_of_fold_scores")
     check_index(index_of(exog), times.index, "exog", "time")
@@ -93,7 +99,7 @@ def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, 
     Returns
     -------
     DataFrame
-        A row for each fold with the columns of ``survival_scores``.
+        A row for each fold, or each fold and cause, with the columns of ``survival_scores``.
 
     Notes
     -----
@@ -123,7 +129,7 @@ def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, 
     if fold is None:
         raise ValueError("cv must be what fit_cv chose by folds, found no folds; use by='cv', or survival_scores for "
                          "other rows")
-    times, problem = Times.read(time, event, entry), model.with_data()
+    times, problem = Times.read(time, event, entry, _codes(outcome)), model.with_data()
     if len(times.time) != problem.n_rows:
         raise ValueError(f"time must have one value for each of the {problem.n_rows} rows of the model, found "
                          f"{len(times.time)}")
@@ -133,8 +139,11 @@ def out_of_fold_scores(cv: CVResults, time: Any, event: Any, entry: Any = None, 
     for number in folds:
         held = fold == number
         fit = model.with_rows(~held).fit(**cv.penalties)
-        hazard = sigmoid(problem.design.take(held).table(fit.solution.params))
+        linear = model.spec.table(problem.design.take(held).table(fit.solution.params), None)
+        hazard = outcome.predict(linear, "hazard").to_numpy()
         rows.append(_scores(hazard, outcome, times.rows(held), counts[held]))
+    if outcome.causes:
+        return pd.concat(rows, keys=folds, names=["fold"])
     return pd.DataFrame(rows, pd.Index(folds, name="fold"))
 
 
@@ -185,7 +194,8 @@ def curve_scores(curves: pd.DataFrame, time: Any, event: Any, entry: Any = None,
     return _scores(hazard, outcome, times, _row_weights(weights, times))
 
 
-def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> np.ndarray:
+def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None,
+                 incidence: np.ndarray | None = None, cause: int = 1) -> np.ndarray:
     """IPCW Brier score at the end of each interval, shape (t,); NaN where no row is observed.
 
     Parameters
@@ -195,6 +205,10 @@ def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: 
     breaks : ndarray, shape (t + 1,)
     times : Times
     weights : array_like, shape (n,), optional
+    incidence : ndarray, shape (n, t), optional
+        Predicted cumulative incidence of one of several causes; 1 - curves where left out.
+    cause : int
+        Its number in ``times.event``.
     """
     counts = _row_weights(weights, times)
     before, at = censoring_curve(times, counts)
@@ -202,14 +216,16 @@ def brier_scores(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: 
     later = times.time > np.append(breaks, np.inf)[start]
     watched = (counts > 0) & (start < len(breaks)) & (later | times.at_once(breaks[0]))
     times, counts, start = times.rows(watched), counts[watched], start[watched]
-    alive = np.column_stack([np.ones(len(counts)), curves[watched]])
-    given, staying = _at(alive, start), at(breaks[start])
+    alive, ill = _from_start(curves[watched], None if incidence is None else incidence[watched])
+    given, staying, known = _at(alive, start), at(breaks[start]), _at(ill, start)
     scores = []
     for k, end in enumerate(breaks[1:], start=1):
         came, well = times.came & (times.time <= end), times.time > end
         # Until just before the event for those who had it, until now for the others.
         share = np.where(came, before(times.time), at(end)) / staying
-        squares = (np.divide(alive[:, k], given, out=np.zeros(len(given)), where=given > 0) - well) ** 2
+        # Nobody is there to predict where survival is 0; what is predicted then does not matter.
+        chance = np.divide(ill[:, k] - known, given, out=np.ones(len(given)), where=given > 0)
+        squares = (chance - (came & (times.event == cause))) ** 2
         seen = start < k
         told = seen & (came | well)
         scores.append(np.sum((counts * squares / share)[told]) / counts[seen].sum() if seen.any() else np.nan)
@@ -242,30 +258,45 @@ def censoring_curve(times: Times, weights: Any = None) -> tuple:
     return before, at
 
 
-def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None) -> float:
-    """Antolini's concordance index, the share of comparable pairs in the right order; NaN without such pairs."""
+def concordance(curves: np.ndarray, breaks: np.ndarray, times: Times, weights: Any = None,
+                incidence: np.ndarray | None = None, cause: int = 1) -> float:
+    """Antolini's concordance index, the share of comparable pairs in the right order; NaN without such pairs.
+
+    Arguments are those of ``brier_scores``. An event of another cause leaves a row comparable for ever.
+    """
     counts = _row_weights(weights, times)
     start, interval = _first_break(breaks, times), np.searchsorted(breaks, times.time, side="left") - 1
     interval[times.at_once(breaks[0])] = 0
-    alive = np.column_stack([np.ones(len(counts)), curves])
+    alive, ill = _from_start(curves, incidence)
+    other = times.came & (times.event != cause)
     right = pairs = 0.0
-    for i in np.flatnonzero(times.came & (counts > 0) & (start <= interval) & (interval < curves.shape[1])):
-        others = (times.time > times.time[i]) & (start <= interval[i])
-        since, rows = np.maximum(start[others], start[i]), alive[others]
+    for i in np.flatnonzero((times.event == cause) & (counts > 0) & (start <= interval) & (interval < curves.shape[1])):
+        others = (other | (times.time > times.time[i])) & (start <= interval[i])
+        since, rows, end = np.maximum(start[others], start[i]), ill[others], interval[i] + 1
         # Crosswise, because a quotient may be 0 / 0.
-        later = rows[:, interval[i] + 1] * alive[i, since]
-        mine = alive[i, interval[i] + 1] * _at(rows, since)
-        right += counts[i] * (counts[others] @ ((later > mine) + 0.5 * (later == mine)))
+        later = (rows[:, end] - _at(rows, since)) * alive[i, since]
+        mine = (ill[i, end] - ill[i, since]) * _at(alive[others], since)
+        right += counts[i] * (counts[others] @ ((later < mine) + 0.5 * (later == mine)))
         pairs += counts[i] * counts[others].sum()
     return float(right / pairs) if pairs else float("nan")
 
 
 def _outcome(name, results):
     outcome = getattr(getattr(results, "model", None), "outcome", None)
-    if getattr(outcome, "kind", None) != "survival":
-        raise ValueError(f"{name} must come from FusedLogit.from_survival without causes, found "
-                         f"{checks.shown(results)}")
+    if getattr(outcome, "kind", None) not in ("survival", "competing risks"):
+        raise ValueError(f"{name} must come from FusedLogit.from_survival, found {checks.shown(results)}")
     return outcome
+
+
+def _codes(outcome):
+    """Codes of the causes in ``event``, None where there is one event."""
+    return (outcome.codes or outcome.causes) if outcome.causes else None
+
+
+def _from_start(curves, incidence):
+    """Survival and incidence at all breaks, the first one too, each (n, t + 1)."""
+    alive = np.column_stack([np.ones(len(curves)), curves])
+    return alive, 1 - alive if incidence is None else np.column_stack([np.zeros(len(curves)), incidence])
 
 
 def _row_weights(weights, times):
@@ -274,10 +305,25 @@ def _row_weights(weights, times):
 
 
 def _scores(hazard, outcome, times, counts):
-    curves, ends = np.cumprod(1 - hazard, axis=1), np.array(outcome.breaks)
-    return pd.Series({"loglike": _loglike(outcome.labels(times).labels, hazard, counts),
-                      "brier": _integrated(brier_scores(curves, ends, times, counts), ends),
-                      "concordance": concordance(curves, ends, times, counts), "nobs": float(counts.sum())})
+    """Scores of hazards, (n, t), or (n, causes * t), whose cause varies slowest."""
+    ends, labels = np.array(outcome.breaks), outcome.labels(times).labels
+    if not outcome.causes:
+        curves = np.cumprod(1 - hazard, axis=1)
+        return _row_of_scores(_loglike(labels, hazard, counts), curves, None, ends, times, counts)
+    hazards = hazard.reshape(len(hazard), len(outcome.causes), -1)
+    curves = np.cumprod(1 - hazards.sum(axis=1), axis=1)
+    reached = np.column_stack([np.ones(len(curves)), curves[:, :-1]])
+    rows = [_row_of_scores(_loglike(labels.some(labels.task // curves.shape[1] == k), hazard, counts), curves,
+                           np.cumsum(reached * hazards[:, k], axis=1), ends, times, counts, k + 1)
+            for k in range(len(outcome.causes))]
+    return pd.DataFrame(rows, pd.Index(outcome.causes, name="cause"))
+
+
+def _row_of_scores(loglike, curves, incidence, ends, times, counts, cause=1):
+    brier = _integrated(brier_scores(curves, ends, times, counts, incidence, cause), ends)
+    return pd.Series({"loglike": loglike, "brier": brier,
+                      "concordance": concordance(curves, ends, times, counts, incidence, cause),
+                      "nobs": float(counts.sum())})
 
 
 def _loglike(labels, hazard, counts):

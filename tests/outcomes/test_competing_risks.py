@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fusedlr import CrossingWarning, FusedLogit, LeftOutWarning, load
-from fusedlr.outcomes import CompetingRisks
+from fusedlr.outcomes import CompetingRisks, out_of_fold_scores, survival_scores
 
 CAUSES = {1: "progression", 2: "death"}
 BREAKS = [1.0, 2.0, 4.0]
@@ -167,3 +167,91 @@ def test_bad_causes_are_refused(watched, bad, message):
 def test_bad_causes_of_predictions_are_refused(model, arguments, message):
     with pytest.raises(ValueError, match=message):
         model.fit(1.0, 0.1, 1.0).predict(**arguments)
+
+
+# ---- scores ----------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def within():
+    """Times inside intervals, censored ones among them."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"age": rng.normal(size=200), "dose": rng.normal(size=200)})
+    times = rng.exponential(np.column_stack([8 / np.exp(0.8 * X["age"]), 9 / np.exp(-0.5 * X["dose"])]))
+    left = rng.uniform(0.5, 6, 200)
+    event = np.where(times.min(axis=1) <= left, times.argmin(axis=1) + 1, 0)
+    return X.assign(time=np.minimum(times.min(axis=1), left), event=event)
+
+
+@pytest.fixture(scope="module")
+def inside(within):
+    with pytest.warns(LeftOutWarning):
+        model = FusedLogit.from_survival(within["time"], within["event"], within[["age", "dose"]], BREAKS,
+                                         causes=CAUSES)
+    return model.fit(0.5, 0.0, 2.0)
+
+
+def test_scores_follow_from_their_definition(within, inside):
+    """By loops over rows and pairs: weighted squares of incidence, and pairs with those that lived on or died else."""
+    X, time, event = within[["age", "dose"]], within["time"].to_numpy(), within["event"].to_numpy()
+    found = survival_scores(inside, within["time"], within["event"], X)
+    staying = [1.0]
+    moments = np.unique(time[event == 0])
+    for moment in moments:
+        at_risk = np.sum(time > moment) + np.sum((time == moment) & (event == 0))
+        staying.append(staying[-1] * (1 - 1 / at_risk))
+
+    def stays(moment, before=False):
+        return staying[np.searchsorted(moments, moment, side="left" if before else "right")]
+
+    for number, cause in CAUSES.items():
+        incidence = inside.predict(X, which="incidence", cause=cause).to_numpy()
+        briers = [0.0]
+        for k, end in enumerate(BREAKS):
+            gone, well = (event > 0) & (time <= end), time > end
+            weight = [1 / stays(time[i], True) if gone[i] else 1 / stays(end) if well[i] else 0.0 for i in range(200)]
+            briers.append(np.mean(weight * (incidence[:, k] - (gone & (event == number))) ** 2))
+        heights = (np.array(briers[1:]) + briers[:-1]) / 2
+        assert found.loc[cause, "brier"] == pytest.approx(heights @ np.diff([0, *BREAKS]) / 4)
+        right = pairs = 0.0
+        for i in np.flatnonzero((event == number) & (time <= 4)):
+            k = np.searchsorted(BREAKS, time[i])
+            others = (time > time[i]) | ((event > 0) & (event != number) & (time <= time[i]))
+            mine, theirs = incidence[i, k], incidence[others, k]
+            right += np.sum(mine > theirs) + 0.5 * np.sum(mine == theirs)
+            pairs += others.sum()
+        assert found.loc[cause, "concordance"] == pytest.approx(right / pairs)
+        assert 0.6 < found.loc[cause, "concordance"] < 0.9
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.FusedLogitWarning")
+def test_scores_of_one_cause_are_those_of_its_own_model(within):
+    """Where the other cause never occurs among the held-out rows, and its hazard is next to nothing."""
+    rows = within[within["event"] != 2]
+    both = rows.assign(event=np.where(np.arange(len(rows)) == 0, 2, rows["event"]))
+    two = FusedLogit.from_survival(both["time"], both["event"], both[["age"]], BREAKS, causes=CAUSES,
+                                   weights=np.where(both["event"] == 2, 1e-9, 1.0))
+    one = FusedLogit.from_survival(rows["time"].iloc[1:], rows["event"].iloc[1:] == 1, rows[["age"]].iloc[1:], BREAKS)
+    held = rows.iloc[1:]
+    found = survival_scores(two.fit(0.1, 0.0, 1e4), held["time"], held["event"], held[["age"]]).loc["progression"]
+    expected = survival_scores(one.fit(0.1, 0.0, 1e4), held["time"], held["event"], held[["age"]])
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::fusedlr.GridEdgeWarning")
+def test_out_of_fold_scores_have_a_row_for_each_fold_and_cause(within, inside):
+    cv = inside.model.fit_cv(folds=3, l1=[0.5, 1.0], l2=[0.0], fusion=[1.0, 4.0], progress=False)
+    found = out_of_fold_scores(cv, within["time"], within["event"])
+    assert found.index.names == ["fold", "cause"] and len(found) == 6
+    held = cv.folds == 1
+    fit = inside.model.with_rows(~held).fit(**cv.penalties)
+    expected = survival_scores(fit, *(within[name][held] for name in ("time", "event")), within[["age", "dose"]][held])
+    pd.testing.assert_frame_equal(found.loc[1], expected, rtol=1e-6)
+
+
+def test_codes_of_causes_come_back_from_a_file(inside, within, tmp_path):
+    inside.save(tmp_path / "fit")
+    back = load(tmp_path / "fit")
+    pd.testing.assert_frame_equal(survival_scores(back, within["time"], within["event"], within[["age", "dose"]]),
+                                  survival_scores(inside, within["time"], within["event"], within[["age", "dose"]]))
+    with pytest.raises(ValueError, match=r"event must be 0 .* or one of the causes \[1, 2\], found \['0', 'death'\]"):
+        survival_scores(back, within["time"], np.where(within["event"] == 2, "death", "0"), within[["age", "dose"]])
