@@ -12,6 +12,7 @@ import pandas as pd
 from . import checks
 from .adaptive import adapted
 from .io import Nested, saved
+from .matrices import frame
 from .metrics import METRICS, Metric
 from .objective import gradient, information
 from .outcomes import Outcome
@@ -190,7 +191,7 @@ class Model:
     @property
     def exog(self) -> pd.DataFrame:
         """Features, DataFrame (n, d)."""
-        return pd.DataFrame(self.with_data().design.X, self.index, list(self.spec.features))
+        return frame(self.with_data().design.X, self.index, list(self.spec.features))
 
     @property
     def metrics(self) -> dict[str, Metric]:

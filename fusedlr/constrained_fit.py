@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from .io import Array, saved
+from .matrices import absolute_largest
 from .objective import loss, loss_derivatives
 from .problem import Penalty, Problem
 from .tasks import TaskGraph
@@ -274,7 +275,7 @@ def _curvature(problem, pattern, second):
 
 def _largest(problem, pattern):
     """Largest absolute entry of the column that belongs to each value."""
-    return _by_value(np.abs(problem.design.X).max(axis=0), pattern)
+    return _by_value(absolute_largest(problem.design.X), pattern)
 
 
 def _by_value(by_feature, pattern):

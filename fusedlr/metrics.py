@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import core
+from .matrices import for_core
 from .problem import Design, Labels
 
 __all__ = ["METRICS", "PENALTIES", "Metric", "Params", "area_under_curve", "auc", "choose", "error", "labelled_rows",
@@ -74,7 +75,7 @@ def _score(name, params, design, labels):
 def labelled_rows(design: Design, labels: Labels) -> core.LabelledRows:
     """Features and labels as the C++ core reads them."""
     offset = None if design.offset is None else design.shift(labels)
-    return core.LabelledRows(np.ascontiguousarray(design.X, dtype=float), core.FlatLabels(*labels.for_core, offset))
+    return core.LabelledRows(for_core(design.X), core.FlatLabels(*labels.for_core, offset))
 
 
 def linear_predictor(design: Design, labels: Labels, params: np.ndarray) -> np.ndarray:

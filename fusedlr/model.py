@@ -15,6 +15,7 @@ from .base import Model
 from .inputs import (MISSING, Features, Formula, calling_environment, column, read_exog, read_factors, read_groups,
                      read_offset, refuse_empty, refuse_extreme, warn_collinear, warn_one_class, weighted)
 from .io import registered
+from .matrices import Matrix
 from .outcomes import (Binary, CompetingRisks, Direction, Kind, LabelledRows, LongLabels, Ordered, Outcome, Survival,
                        Times, read_causes, split_surv)
 from .problem import Design, Groups, Labels, Penalty, Problem
@@ -160,7 +161,7 @@ class FusedLogit(Model):
         fused = read_factors(fusion_factors, features.names, "fusion_factors")
         scale = _scales(features.X, units.shares(labels)) if standardize else np.ones(features.X.shape[1])
         self.spec = Spec(outcome, tuple(features.names), formula, features.constant, standardize, shift is not None,
-                         n - len(features.X), factors, fused, index)
+                         n - features.X.shape[0], factors, fused, index)
         base = Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts), fused)
         self.problem = adapted(Problem(Design(features.X, shift), labels, _task_graph(tasks, outcome), units, scale,
                                        base, base if checks.flag("adaptive", adaptive) else None))
@@ -692,7 +693,7 @@ def _given_groups(given: tuple[np.ndarray, str], labels: Labels, features: Featu
     return Groups.given(code if features.kept is None else code[features.kept], word, labels)
 
 
-def _scales(X: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _scales(X: Matrix, times: np.ndarray) -> np.ndarray:
     """Weighted standard deviation of each column; 1 where it is constant, shape (d,)."""
     found = column_scales(X, times)
     return np.where(found > 0, found, 1.0)

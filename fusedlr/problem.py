@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from . import matrices
 from .io import STATUS, Array, Nested, Plain, finite, saved
+from .matrices import Matrix
 from .tasks import SAVED_GRAPH, TaskGraph
 
 __all__ = ["LARGEST", "Design", "Groups", "Labels", "Penalty", "Problem", "Solution"]
@@ -165,12 +167,12 @@ class Design:
 
     Attributes
     ----------
-    X : ndarray, shape (n, d)
+    X : ndarray or scipy.sparse.csc_array, shape (n, d)
     offset : ndarray, shape (n, 1) or (n, t), or None
         Here and not with the labels, because predictions need it where no label is observed.
     """
 
-    X: np.ndarray = saved(Array(("n", "d"), most=LARGEST))
+    X: Matrix = saved(matrices.saved_matrix(LARGEST))
     offset: np.ndarray | None = saved(Array(("n", "offsets"), optional=True), default=None)
 
     @property
@@ -186,8 +188,14 @@ class Design:
         if _mostly(labels, self.n_rows):
             table = self.table(params)
             return table.T.ravel() if labels.size == table.size else table[labels.row, labels.task]
-        by_task = [self.X[labels.row[part]] @ params[1:, k] + params[0, k] for k, part in enumerate(labels.parts)]
+        by_task = [rows @ params[1:, k] + params[0, k] for k, rows in enumerate(self.by_task(labels))]
         return np.concatenate(by_task) + self.shift(labels)
+
+    def by_task(self, labels: Labels) -> Iterator[Matrix]:
+        """The rows with a label in each task, one task after the other."""
+        for part in labels.parts:
+            everywhere = part.stop - part.start == self.n_rows
+            yield self.X if everywhere else matrices.cut(self.X, labels.row[part])
 
     def table(self, params: np.ndarray) -> np.ndarray:
         """Linear predictor of every row in every task, shape (n, t)."""
@@ -208,20 +216,20 @@ class Design:
         if _mostly(labels, self.n_rows):
             slopes = self.X.T @ labels.table(values, self.n_rows, empty=0.0)
         else:
-            slopes = np.column_stack([values[part] @ self.X[labels.row[part]] for part in labels.parts])
+            slopes = np.column_stack([values[part] @ rows for part, rows in zip(labels.parts, self.by_task(labels))])
         return np.vstack([labels.sums(values), slopes])
 
     def columns(self, which: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Columns of [1, X] by their row in params, in all rows or in some, dense, shape (n, p)."""
         features, everywhere = which[which > 0] - 1, rows is None or len(rows) == self.n_rows
-        chosen = self.X[:, features] if rows is None or everywhere else self.X[np.ix_(rows, features)]
+        chosen = matrices.dense(matrices.part(self.X, None if everywhere else rows, features))
         design = np.ones((len(chosen), len(which)))
         design[:, which > 0] = chosen
         return design
 
     def take(self, rows: np.ndarray) -> Design:
         """Some of the rows, in the order given; a row may come more than once."""
-        return Design(self.X[rows], None if self.offset is None else self.offset[rows])
+        return Design(matrices.cut(self.X, rows), None if self.offset is None else self.offset[rows])
 
 
 @dataclass(frozen=True)
@@ -401,10 +409,11 @@ class Problem:
         Weights and offset are of shape (n,) or (n, t). Where left out, tasks form a chain and
         every factor is 1, the intercepts' fusion too, as in the paper.
         """
-        X, labels = np.ascontiguousarray(X, dtype=float), Labels.wide(Y, weights)
-        return cls(Design(X, None if offset is None else _by_row_and_task(offset)), labels,
-                   TaskGraph.build("chain" if tasks is None else tasks, labels.n_tasks), Groups.rows(labels, len(X)),
-                   np.ones(X.shape[1]), Penalty.factors(X.shape[1]) if factors is None else factors)
+        X, labels = X if matrices.is_sparse(X) else np.ascontiguousarray(X, dtype=float), Labels.wide(Y, weights)
+        tasks = TaskGraph.build("chain" if tasks is None else tasks, labels.n_tasks)
+        return cls(Design(X, None if offset is None else _by_row_and_task(offset)), labels, tasks,
+                   Groups.rows(labels, X.shape[0]), np.ones(X.shape[1]),
+                   Penalty.factors(X.shape[1]) if factors is None else factors)
 
     @property
     def n_rows(self) -> int:
@@ -452,6 +461,8 @@ class Problem:
 
     def check_loaded(self) -> None:
         """Refuse parts of a file that do not belong together."""
+        if self.n_rows != self.groups.n_rows:
+            raise ValueError(f"problem.design.X must have {self.groups.n_rows} rows, found {self.n_rows}")
         if self.design.offset is not None and self.design.offset.shape[1] not in (1, self.n_tasks):
             raise ValueError(f"problem.design.offset must have 1 column or {self.n_tasks}, found "
                              f"{self.design.offset.shape[1]}")

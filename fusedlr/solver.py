@@ -24,6 +24,7 @@ from .core import ACCEPTED, FLOOR, Core, gauge, points_at_once, prox, scales, st
 from .core import STATUS as STATUS_WORDS
 from .exceptions import ConvergenceWarning, SeparationWarning
 from .io import STATUS, Array, Nested, Plain, listed, saved, size
+from .matrices import Matrix, for_core, size_in_bytes
 from .parallel import run
 from .problem import Penalty, Problem, Solution
 from .tasks import TaskGraph
@@ -156,11 +157,11 @@ class NewtonSolver:
     """
 
     def __init__(self, problem: Problem) -> None:
-        X, self.what = np.ascontiguousarray(problem.design.X, dtype=float), _described(problem)
+        X, self.what = problem.design.X, _described(problem)
         # The core's own columns, what it keeps for each label, and for each coefficient.
-        self.bytes = X.nbytes + 64 * problem.labels.size + 48 * (1 + problem.n_features) * problem.n_tasks
+        self.bytes = size_in_bytes(X) + 64 * problem.labels.size + 48 * (1 + problem.n_features) * problem.n_tasks
         memory.ask(self.bytes, self.what)
-        self.core = Core(X, *_labels(problem), *_edges(problem.tasks), problem.tasks.is_chain)
+        self.core = Core(for_core(X), *_labels(problem), *_edges(problem.tasks), problem.tasks.is_chain)
         self.factors = _by_row(problem.factors)
         self.ridge = np.zeros(1 + problem.n_features)
 
@@ -301,16 +302,16 @@ def separated_tasks(problem: Problem, params: np.ndarray, names: list) -> str:
     return f"task{'s' * (len(found) > 1)} {', '.join(found[:6])}" + f" and {len(found) - 6} more" * (len(found) > 6)
 
 
-def column_scales(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def column_scales(X: Matrix, weights: np.ndarray) -> np.ndarray:
     """Weighted standard deviation of every column, shape (d,); 0 for a column that does not vary.
 
     Parameters
     ----------
-    X : ndarray, shape (n, d)
+    X : ndarray or scipy.sparse.csc_array, shape (n, d)
     weights : ndarray, shape (n,)
         Rows of weight 0 do not count.
     """
-    return scales(np.ascontiguousarray(X, dtype=float), np.ascontiguousarray(weights, dtype=float))
+    return scales(for_core(X), np.ascontiguousarray(weights, dtype=float))
 
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,

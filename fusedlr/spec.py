@@ -129,7 +129,7 @@ class Spec:
     def new_rows(self, exog: Any, offset: Any = None) -> tuple[Design, pd.Index | None]:
         """Features of new rows in the model's order with their offsets, and the names of the rows."""
         X, index = self._features(exog)
-        return Design(X, new_offset(offset, exog, len(X), index, self.tasks, self.has_offset)), index
+        return Design(X, new_offset(offset, exog, X.shape[0], index, self.tasks, self.has_offset)), index
 
     def positions(self, task: Any, exog: Any, n: int, index: pd.Index | None) -> np.ndarray:
         """Positions of the tasks of n rows, shape (n,), from one for all rows, one a row, or the name of a column."""

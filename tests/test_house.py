@@ -17,7 +17,7 @@ TEXTS = {".py", ".pyx", ".cpp", ".hpp", ".smk", ".R", ".md", ".toml", ".yaml", "
 # Rooms from the ground up. A room may import the floors below, and neighbours on its own floor as long as no
 # circle forms.
 FLOORS = (
-    {"checks", "core", "datasets", "exceptions", "frames", "io", "memory", "parallel", "tasks", "version"},
+    {"checks", "core", "datasets", "exceptions", "frames", "io", "matrices", "memory", "parallel", "tasks", "version"},
     {"objective", "problem"},
     {"adaptive", "admm", "constrained_fit", "inputs", "metrics", "optimality", "outcomes", "resampling", "scores",
      "solver"},

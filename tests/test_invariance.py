@@ -101,6 +101,27 @@ def test_nothing_changes_by(name, path, expected, tmp_path):
     compare(numbers(path, changed, tmp_path), expected(path), 2e-4 if path == "admm" else 2e-7)
 
 
+def thinned(s):
+    """Features of which two are mostly zero, as a dense frame."""
+    def change(table, weights):
+        return table * np.where(np.arange(len(table))[:, None] % 7 == 0, 1.0, [1, 1, 0, 0]) if "age" in table else table
+
+    return rowwise(s, change)
+
+
+def sparse(s):
+    """The same features as a frame of sparse type."""
+    held = {**s.held, "exog": s.held["exog"].astype(pd.SparseDtype(float, 0.0))}
+    return replace(s, X=s.X.astype(pd.SparseDtype(float, 0.0)), held=held)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path != "admm"])
+def test_sparse_features_are_those_that_dense_ones_are(path, tmp_path):
+    found = [numbers(path, setting, tmp_path / name) for name, setting in
+             (("dense", thinned(BASE)), ("sparse", sparse(thinned(BASE)))) if (tmp_path / name).mkdir() is None]
+    compare(*found)
+
+
 def rows_changed(found, change):
     """The same numbers, where a table has features in its rows changed row by row."""
     return {name: change(value) if isinstance(value, pd.DataFrame) and "age" in value.index else value

@@ -53,7 +53,8 @@ bool solve_stripe(const fusedlr::Problem &problem, const fusedlr::Factors &facto
 void solve(SEXP parts, SEXP points, SEXP factors, SEXP start, const fusedlr::Settings &settings, double *params,
            double *reports) {
   const FlatLabels labels(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
-  const fusedlr::Problem problem = read_problem(parts, labels);
+  const Features features(VECTOR_ELT(parts, 0));
+  const fusedlr::Problem problem = read_problem(parts, labels, features);
   const int rows = 1 + problem.X.features, count = Rf_ncols(points);
   const fusedlr::Factors by{REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows};
   std::vector<int> order(count), first(fusedlr::MOST_STRIPES + 1);
@@ -75,7 +76,7 @@ extern "C" {
 // reports (6, g): objective, gap, status from 0, iterations, nonzeros, df.
 SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP control) {
   check_problem(parts);
-  const int rows = 1 + Rf_ncols(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
+  const int rows = 1 + n_features(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
   check_settings(points, factors, start, control, rows, tasks);
   const int g = Rf_ncols(points);
   fusedlr::Settings settings{};
@@ -93,13 +94,13 @@ SEXP fusedlr_solve(SEXP parts, SEXP points, SEXP factors, SEXP start, SEXP contr
   return out;
 }
 
-// Standard deviations of the columns of x (rows, features), each row by its weight (rows); 0 where it does not vary.
+// Standard deviations of the columns of x, dense or sparse, each row by its weight (rows); 0 where it does not vary.
 SEXP fusedlr_scales(SEXP x, SEXP weights) {
   check_features(x);
-  need(is_vector(weights, REALSXP, Rf_nrows(x)) && all_between(weights, 0, LARGEST), "weights do not fit x");
-  SEXP means = PROTECT(Rf_allocVector(REALSXP, Rf_ncols(x)));
-  SEXP scales = PROTECT(Rf_allocVector(REALSXP, Rf_ncols(x)));
-  guarded([&] { fusedlr::means_and_scales(columns(x), REAL(weights), REAL(means), REAL(scales)); });
+  need(is_vector(weights, REALSXP, n_rows(x)) && all_between(weights, 0, LARGEST), "weights do not fit x");
+  SEXP means = PROTECT(Rf_allocVector(REALSXP, n_features(x)));
+  SEXP scales = PROTECT(Rf_allocVector(REALSXP, n_features(x)));
+  guarded([&] { fusedlr::means_and_scales(Features(x).get(), REAL(weights), REAL(means), REAL(scales)); });
   UNPROTECT(2);
   return scales;
 }

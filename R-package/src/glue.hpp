@@ -1,6 +1,7 @@
 // What R's faces of the core share: checks of what R hands in, and labels and features as the core has them.
 //
-// R hands in x as it is, (rows, features); labels as a list of start (tasks + 1), row (from 0), sign and weight, flat
+// R hands in x as it is, (rows, features), or of a sparse dgCMatrix of the Matrix package list(nrow(x), x@p, x@i, x@x),
+// the number of rows as an integer; labels as a list of start (tasks + 1), row (from 0), sign and weight, flat
 // and compressed by task as in core.hpp; offset (labels) or NULL; ends (2, edges) from 0. A fit is a list that anybody
 // may edit or read from a file, so nothing of it is taken on trust: every length, type and range is looked at before
 // the core sees it, and before the first C++ object exists, because R leaves a function by a jump that runs no
@@ -46,7 +47,29 @@ inline bool all_between(SEXP a, double low, double high) {
   return true;
 }
 
+inline bool is_sparse(SEXP x) { return TYPEOF(x) == VECSXP; }
+inline int n_rows(SEXP x) { return is_sparse(x) ? INTEGER(VECTOR_ELT(x, 0))[0] : Rf_nrows(x); }
+inline int n_features(SEXP x) {
+  return is_sparse(x) ? static_cast<int>(Rf_xlength(VECTOR_ELT(x, 1))) - 1 : Rf_ncols(x);
+}
+
+inline void check_sparse(SEXP x) {
+  need(Rf_xlength(x) == 4 && is_vector(VECTOR_ELT(x, 0), INTSXP, 1) && TYPEOF(VECTOR_ELT(x, 1)) == INTSXP &&
+           Rf_xlength(VECTOR_ELT(x, 1)) > 1 && Rf_xlength(VECTOR_ELT(x, 1)) <= INT_MAX &&
+           TYPEOF(VECTOR_ELT(x, 2)) == INTSXP, "x is not a sparse matrix");
+  const R_xlen_t count = Rf_xlength(VECTOR_ELT(x, 2));
+  need(is_vector(VECTOR_ELT(x, 3), REALSXP, count) && all_between(VECTOR_ELT(x, 3), -LARGEST, LARGEST),
+       "x is not finite, or beyond 1e100");
+  const int *start = INTEGER(VECTOR_ELT(x, 1)), *row = INTEGER(VECTOR_ELT(x, 2)), features = n_features(x);
+  need(n_rows(x) > 0 && start[0] == 0 && start[features] == count, "x is not a sparse matrix");
+  for (int a = 0; a < features; a++) need(start[a] <= start[a + 1], "columns of x");  // before any row is read
+  for (int a = 0; a < features; a++)
+    for (int j = start[a]; j < start[a + 1]; j++)
+      need(row[j] >= 0 && row[j] < n_rows(x) && (j == start[a] || row[j] > row[j - 1]), "rows of x");
+}
+
 inline void check_features(SEXP x) {
+  if (is_sparse(x)) return check_sparse(x);
   need(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) > 0 && Rf_ncols(x) > 0, "x is not a matrix of numbers");
   need(all_between(x, -LARGEST, LARGEST), "x is not finite, or beyond 1e100");
 }
@@ -98,7 +121,7 @@ inline void check_problem(SEXP parts) {
   need(TYPEOF(parts) == VECSXP && Rf_xlength(parts) == 6, "parts");
   check_features(VECTOR_ELT(parts, 0));
   SEXP labels = VECTOR_ELT(parts, 1), offset = VECTOR_ELT(parts, 2);
-  check_labels(labels, Rf_nrows(VECTOR_ELT(parts, 0)));
+  check_labels(labels, n_rows(VECTOR_ELT(parts, 0)));
   check_offset(offset, labels);
   check_edges(VECTOR_ELT(parts, 3), VECTOR_ELT(parts, 4), VECTOR_ELT(parts, 5), tasks_of(labels));
 }
@@ -135,12 +158,26 @@ class FlatLabels {
   const double *weight_, *offset_;
 };
 
-// R's matrix x, by columns; it is not copied.
-inline fusedlr::Columns columns(SEXP x) { return {Rf_nrows(x), Rf_ncols(x), REAL(x), 1, Rf_nrows(x)}; }
+// R's features, dense by columns or sparse; their numbers are not copied.
+class Features {
+ public:
+  explicit Features(SEXP x) : x_(x) {
+    if (is_sparse(x)) start_.assign(INTEGER(VECTOR_ELT(x, 1)), INTEGER(VECTOR_ELT(x, 1)) + n_features(x) + 1);
+  }
 
-inline fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels) {
+  fusedlr::Columns get() const {
+    if (!is_sparse(x_)) return {n_rows(x_), n_features(x_), REAL(x_), 1, n_rows(x_)};
+    return {n_rows(x_), n_features(x_), REAL(VECTOR_ELT(x_, 3)), 0, 0, start_.data(), INTEGER(VECTOR_ELT(x_, 2))};
+  }
+
+ private:
+  SEXP x_;
+  std::vector<std::int64_t> start_;
+};
+
+inline fusedlr::Problem read_problem(SEXP parts, const FlatLabels &labels, const Features &features) {
   fusedlr::Problem problem{};
-  problem.X = columns(VECTOR_ELT(parts, 0));
+  problem.X = features.get();
   problem.tasks = tasks_of(VECTOR_ELT(parts, 1));
   problem.labels = labels.get();
   problem.edges = Rf_ncols(VECTOR_ELT(parts, 3));

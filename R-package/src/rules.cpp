@@ -8,14 +8,14 @@ bool is_whole(SEXP a, double low, double high) {
 }
 
 bool is_coefficients(SEXP params, SEXP parts, double fits) {
-  const double rows = 1.0 + Rf_ncols(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
+  const double rows = 1.0 + n_features(VECTOR_ELT(parts, 0)), tasks = tasks_of(VECTOR_ELT(parts, 1));
   return TYPEOF(params) == REALSXP && Rf_xlength(params) == tasks * rows * fits &&
          all_between(params, -LARGEST, LARGEST);
 }
 
 // How many fits these coefficients (tasks, 1 + features, fits) are of.
 int number_of_fits(SEXP params, SEXP parts) {
-  const double size = (1.0 + Rf_ncols(VECTOR_ELT(parts, 0))) * tasks_of(VECTOR_ELT(parts, 1));
+  const double size = (1.0 + n_features(VECTOR_ELT(parts, 0))) * tasks_of(VECTOR_ELT(parts, 1));
   const int fits = static_cast<int>(Rf_xlength(params) / size);
   need(fits > 0 && is_coefficients(params, parts, fits), "coefficients");
   return fits;
@@ -127,8 +127,9 @@ SEXP fusedlr_linear(SEXP parts, SEXP params) {
   SEXP labels = VECTOR_ELT(parts, 1);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(VECTOR_ELT(labels, 1))));
   guarded([&] {
+    const Features features(VECTOR_ELT(parts, 0));
     const FlatLabels flat(labels, VECTOR_ELT(parts, 2));
-    fusedlr::linear_predictors(read_problem(parts, flat), REAL(params), REAL(out));
+    fusedlr::linear_predictors(read_problem(parts, flat, features), REAL(params), REAL(out));
   });
   UNPROTECT(1);
   return out;
@@ -162,8 +163,9 @@ SEXP fusedlr_scores(SEXP parts, SEXP params) {
   const int points = number_of_fits(params, parts);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, points, 3));
   guarded([&] {
+    const Features features(VECTOR_ELT(parts, 0));
     const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
-    fusedlr::held_out_scores(read_problem(parts, flat), points, REAL(params), REAL(out), REAL(out) + points,
+    fusedlr::held_out_scores(read_problem(parts, flat, features), points, REAL(params), REAL(out), REAL(out) + points,
                              REAL(out) + 2 * points);
   });
   UNPROTECT(1);
@@ -177,7 +179,7 @@ SEXP fusedlr_scores(SEXP parts, SEXP params) {
 SEXP fusedlr_paired(SEXP parts, SEXP code, SEXP times, SEXP by_loss, SEXP share, SEXP params) {
   check_problem(parts);
   check_units(code, times);
-  const int rows = Rf_nrows(VECTOR_ELT(parts, 0));
+  const int rows = n_rows(VECTOR_ELT(parts, 0));
   need(Rf_xlength(code) == rows && is_vector(by_loss, LGLSXP, 1), "groups do not fit x");
   need(TYPEOF(share) == REALSXP && Rf_isMatrix(share) && Rf_nrows(share) == rows && Rf_ncols(share) > 0 &&
            all_between(share, 0, 1), "shares of folds");
@@ -185,9 +187,10 @@ SEXP fusedlr_paired(SEXP parts, SEXP code, SEXP times, SEXP by_loss, SEXP share,
   need(points > 0 && fits % folds == 0, "coefficients");
   SEXP out = PROTECT(Rf_allocVector(REALSXP, points));
   guarded([&] {
+    const Features features(VECTOR_ELT(parts, 0));
     const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
-    fusedlr::paired_variances(read_problem(parts, flat), read_units(code, times), LOGICAL(by_loss)[0] == TRUE, folds,
-                              REAL(share), points, REAL(params), REAL(out));
+    fusedlr::paired_variances(read_problem(parts, flat, features), read_units(code, times), LOGICAL(by_loss)[0] == TRUE,
+                              folds, REAL(share), points, REAL(params), REAL(out));
   });
   UNPROTECT(1);
   return out;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..matrices import is_sparse
 from ..problem import Labels, Penalty, Problem, Solution
 from .certificate import certificate, margins_grow, recedes
 from .chi_update import InFeatures, InRows
@@ -53,9 +54,11 @@ def solve_admm(problem: Problem, penalty: Penalty, tol: float = 1e-6, max_iter: 
     Raises
     ------
     ValueError
-        If ``tasks`` is neither a chain nor a ring, or ``space`` is unknown.
+        If ``tasks`` is neither a chain nor a ring, features are sparse, or ``space`` is unknown.
     """
     _check_graph(problem.tasks)
+    if is_sparse(problem.design.X):
+        raise ValueError("method 'admm' takes a dense exog, found a sparse one; use method 'newton', or exog.toarray()")
     if space not in ("auto", "features", "rows"):
         raise ValueError(f"space must be 'auto', 'features' or 'rows', found {space!r}")
     if space == "auto":

@@ -29,6 +29,8 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
         int rows, features
         const double *value
         ptrdiff_t row_stride, column_stride
+        const int64_t *start
+        const int *row
 
     cdef struct Problem:
         Columns X
@@ -162,31 +164,77 @@ def check_settings(tolerance, max_iterations, floor):
         raise ValueError(f"floor must be positive and finite, found {floor}")
 
 
-cdef Columns by_rows(const double[:, ::1] X):
-    """A matrix of numpy, not empty, as the core has it."""
-    return Columns(X.shape[0], X.shape[1], &X[0, 0], X.shape[1], 1)
+def check_compressed(n_rows, start, row, value):
+    """ValueError unless these are the columns of a sparse matrix: rows that exist and rise within every column."""
+    first, rows = np.asarray(start), np.asarray(row)
+    if len(first) < 1 or first[0] != 0 or first[len(first) - 1] != len(rows) or (np.diff(first) < 0).any():
+        raise ValueError(f"start of X must rise from 0 to {len(rows)}")
+    if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
+        raise ValueError(f"rows of X must be from 0 to {n_rows - 1}, found {rows.min()} to {rows.max()}")
+    begins = np.zeros(len(rows) + 1, dtype=bool)
+    begins[first] = True
+    if (np.diff(rows) <= 0)[~begins[1:len(rows)]].any():
+        raise ValueError("rows of X must rise within every column")
+    check("X", value, rows.shape)
+
+
+cdef class Features:
+    """A matrix of features as the core has it: dense, or sparse and compressed by column.
+
+    Dense is an ndarray of doubles, (n, d), C-contiguous. Sparse is a tuple: n, then ``start`` of int64, (d + 1,),
+    ``row`` of int32 and ``value`` of doubles, one for each entry that is stored; rows rise within a column.
+    """
+
+    cdef readonly int rows, columns
+    cdef Columns held
+    cdef object kept
+
+    def __cinit__(self, X):
+        cdef const double[:, ::1] dense
+        cdef const int64_t[::1] start
+        cdef const int[::1] row
+        cdef const double[::1] value
+        self.kept = X  # borrowed by the pointers below
+        self.held.start = NULL
+        self.held.row = NULL
+        self.held.value = NULL
+        if isinstance(X, tuple):
+            self.rows, start, row, value = X
+            check_compressed(self.rows, start, row, value)
+            self.columns = start.shape[0] - 1
+            self.held.start = &start[0]
+            if row.shape[0]:
+                self.held.row, self.held.value = &row[0], &value[0]
+        else:
+            dense = X
+            check("X", dense, (dense.shape[0], dense.shape[1]))
+            self.rows, self.columns = dense.shape[0], dense.shape[1]
+            if self.rows and self.columns:
+                self.held.value = &dense[0, 0]
+        self.held.rows, self.held.features = self.rows, self.columns
+        self.held.row_stride, self.held.column_stride = self.columns, 1
 
 
 cdef class Core:
     """One problem held by the C++ solver: data, last solution, Gram matrices, and solutions for warm starts.
 
-    Arrays must be C-contiguous: X of doubles, and the labels of `fusedlr.problem.Labels`, with an offset
-    for each or None where there is none at all; ValueError otherwise.
+    X is that of `Features`. Arrays must be C-contiguous: the labels of `fusedlr.problem.Labels`, with an
+    offset for each or None where there is none at all; ValueError otherwise.
     """
 
     cdef Solver *solver
     cdef readonly int rows, tasks
 
-    def __cinit__(self, const double[:, ::1] X, const int64_t[::1] start, const int[::1] row,
+    def __cinit__(self, X, const int64_t[::1] start, const int[::1] row,
                   const signed char[::1] sign, const double[::1] weight, const double[::1] offset,
                   const int[:, ::1] ends, const double[::1] edge_weights, bint chain):
         cdef Problem problem
-        check("X", X, (X.shape[0], X.shape[1]))
-        check_labels(start, row, sign, weight, offset, X.shape[0])
-        if not (X.shape[0] and X.shape[1]):
-            raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]}")
+        cdef Features features = Features(X)
+        check_labels(start, row, sign, weight, offset, features.rows)
+        if not (features.rows and features.columns):
+            raise ValueError(f"X must not be empty, found {features.rows} x {features.columns}")
         check_graph(ends, edge_weights, start.shape[0] - 1, chain)
-        problem.X, problem.tasks, problem.labels.start = by_rows(X), start.shape[0] - 1, &start[0]
+        problem.X, problem.tasks, problem.labels.start = features.held, start.shape[0] - 1, &start[0]
         problem.labels.row = &row[0] if row.shape[0] else NULL
         problem.labels.sign = &sign[0] if row.shape[0] else NULL
         problem.labels.weight = &weight[0] if row.shape[0] else NULL
@@ -195,7 +243,7 @@ cdef class Core:
         problem.ends = &ends[0, 0] if problem.edges else NULL
         problem.edge_weights = &edge_weights[0] if problem.edges else NULL
         problem.chain = chain
-        self.rows, self.tasks = 1 + X.shape[1], problem.tasks
+        self.rows, self.tasks = 1 + features.columns, problem.tasks
         with nogil:
             self.solver = make_solver(problem)
 
@@ -267,13 +315,13 @@ cdef class Core:
         return np.asarray(params), table, np.asarray(ridge)
 
 
-def scales(const double[:, ::1] X, const double[::1] weights):
-    """Weighted standard deviation of every column, shape (d,); see `fusedlr.core.column_scales`."""
-    check("X", X, (X.shape[0], X.shape[1]))
-    check("weights", weights, (X.shape[0],), 0)
-    cdef double[::1] means = np.empty(X.shape[1]), out = np.empty(X.shape[1])
-    if X.shape[0] and X.shape[1]:
-        means_and_scales(by_rows(X), &weights[0], &means[0], &out[0])
+def scales(X, const double[::1] weights):
+    """Weighted standard deviation of every column of `Features`, shape (d,); see `fusedlr.core.column_scales`."""
+    cdef Features features = Features(X)
+    check("weights", weights, (features.rows,), 0)
+    cdef double[::1] means = np.empty(features.columns), out = np.empty(features.columns)
+    if features.rows and features.columns:
+        means_and_scales(features.held, &weights[0], &means[0], &out[0])
     return np.asarray(out)
 
 

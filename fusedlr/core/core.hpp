@@ -14,11 +14,16 @@ struct Labels {
   const double *weight, *offset;  // no offset at all where null
 };
 
-// The features, by rows or by columns: entry (i, a) is value[i * row_stride + a * column_stride].
+// The features. Dense, by rows or by columns: entry (i, a) is value[i * row_stride + a * column_stride]. Or sparse,
+// compressed by column (CSC), where `start` is not null: the entries of column a that are stored are those from
+// start[a] up to start[a + 1], with rows that rise; all others are zero.
 struct Columns {
   int rows, features;
   const double *value;
   std::ptrdiff_t row_stride, column_stride;
+  const std::int64_t *start = nullptr;  // (features + 1), from 0
+  const int *row = nullptr;             // of each entry
+  bool is_sparse() const { return start != nullptr; }
   const double &operator()(int i, int a) const { return value[i * row_stride + a * column_stride]; }
 };
 

@@ -62,10 +62,47 @@ static Kernel kernel() {
 Solver *make_solver(const Problem &problem) { return kernel().make(problem); }
 const char *instruction_set() { return kernel().name; }
 
+// The same of one sparse column, of whose rows of positive weight `counted` have no entry or one.
+static void mean_and_scale(const Columns &X, int a, const double *weights, double sum, int counted, double &mean,
+                           double &scale) {
+  double filled = 0, least = std::numeric_limits<double>::infinity(), most = -least, square = 0;
+  int found = 0;
+  mean = 0;
+  const auto for_all = [&](auto act) {
+    for (std::int64_t j = X.start[a]; j < X.start[a + 1]; j++)
+      if (weights[X.row[j]] > 0) act(weights[X.row[j]] / sum, X.value[j]);
+  };
+  for_all([&](double w, double x) {
+    mean += w * x;
+    filled += w;
+    least = std::min(least, x);
+    most = std::max(most, x);
+    found++;
+  });
+  if (found < counted) {
+    least = std::min(least, 0.0);
+    most = std::max(most, 0.0);
+  }
+  if (!(most > least)) {  // constant
+    mean = found > 0 ? most : 0.0;
+    scale = 0;
+    return;
+  }
+  const double unit = most - least;
+  for_all([&](double w, double x) { square += w * ((x - mean) / unit) * ((x - mean) / unit); });
+  if (found < counted) square += std::max(0.0, 1 - filled) * (mean / unit) * (mean / unit);
+  scale = unit * std::sqrt(square);
+}
+
 void means_and_scales(const Columns &X, const double *weights, double *means, double *scales) {
   const int rows = X.rows, features = X.features;
   double sum = 0;
   for (int i = 0; i < rows; i++) sum += weights[i];
+  if (X.is_sparse()) {
+    const int counted = static_cast<int>(std::count_if(weights, weights + rows, [](double w) { return w > 0; }));
+    for (int a = 0; a < features; a++) mean_and_scale(X, a, weights, sum, counted, means[a], scales[a]);
+    return;
+  }
   const auto for_all = [&](auto act) {
     for (int i = 0; i < rows; i++)
       if (weights[i] > 0)

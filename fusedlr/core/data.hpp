@@ -1,8 +1,8 @@
 // The data of a problem.
 //
-// Layout: X by columns, column 0 all ones, rows in the order of rows.hpp and padded with zero weights to whole vectors;
-// anything per label is [task][row of the range of the task]; coefficients are [feature][task]; gradients are
-// [task][feature]. The intercept counts as feature 0.
+// Layout: X by columns, dense or sparse (columns.hpp), column 0 all ones, rows in the order of rows.hpp and padded with
+// zero weights to whole vectors; anything per label is [task][row of the range of the task]; coefficients are
+// [feature][task]; gradients are [task][feature]. The intercept counts as feature 0.
 //
 // Units: every column is divided by a power of two, so that its standard deviation is about 1 and nothing is rounded.
 // Columns far from zero (mean beyond FAR standard deviations) are centred too while intercepts are unpenalized and can
@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "columns.hpp"
 #include "core.hpp"
 #include "isa.hpp"
 #include "logistic.hpp"
@@ -39,6 +41,8 @@ class Data {
   int length(int k) const { return ranges.length(k); }
   int vectors(int k) const { return ranges.vectors(k); }
   int rows_by_task() const { return rows_by_task_; }
+  // Work of one pass over a column in a task, in rows of a dense one: the mean over columns.
+  int work_by_column() const { return work_by_column_; }
   double scale(int a) const { return scale_[a]; }
   const std::vector<int> &all() const { return all_; }  // features
 
@@ -50,7 +54,7 @@ class Data {
     for (int a = 1; a < features; a++) {
       if (!far_[a]) continue;
       const double before = scale_[a], after = centred ? power_of_two(spread_[a]) : power_of_two(mean_[a]);
-      double *x = X_.row(a);
+      double *x = X_.column(a);
       for (int i = 0; i < rows; i++)
         x[i] = centred ? (x[i] * before - mean_[a]) / after : (x[i] * before + mean_[a]) / after;
       scale_[a] = after;
@@ -71,9 +75,61 @@ class Data {
       for (int k = 0; k < tasks(); k++) to[static_cast<std::size_t>(a) * tasks() + k] = from.row(a)[k] / scale_[a];
     shift_intercepts(to, from, -1.0);
   }
-  // Column a from the first row of the range of task k on, and from the very first.
-  const double *column(int a, int k) const { return X_.row(a) + ranges.begin(k); }
-  const double *column(int a) const { return X_.row(a); }
+
+  // Whether any column is sparse, or this one; a dense column from the first row of the range of task k on, and from
+  // the very first; the entries of a sparse one in that range.
+  bool has_sparse() const { return !X_.sparse().empty(); }
+  bool is_sparse(int a) const { return X_.is_sparse(a); }
+  const double *column(int a, int k) const { return X_.column(a) + ranges.begin(k); }
+  const double *column(int a) const { return X_.column(a); }
+  Entries entries(int a, int k) const { return X_.entries(a, ranges.begin(k), ranges.end(k)); }
+
+  // Calls act with the row within the range of task k and the value of every entry of a sparse column.
+  template <class Act>
+  void for_entries(int a, int k, const Act &act) const {
+    const Entries found = entries(a, k);
+    const int begin = ranges.begin(k);
+    for (int j = 0; j < found.count; j++) act(found.row[j] - begin, found.value[j]);
+  }
+  // A column of either kind in the range of task k: itself, or written to `room`, (width).
+  const double *dense_column(int a, int k, double *room) const {
+    if (!is_sparse(a)) return column(a, k);
+    std::fill(room, room + vectors(k) * LANES, 0.0);
+    for_entries(a, k, [room](int i, double x) { room[i] = x; });
+    return room;
+  }
+  // One entry of it.
+  double value(int a, int k, int row) const {
+    if (!is_sparse(a)) return column(a, k)[row];
+    const Entries found = X_.entries(a, ranges.begin(k) + row, ranges.begin(k) + row + 1);
+    return found.count > 0 ? *found.value : 0.0;
+  }
+
+  // Weighted inner product of two columns in the range of task k.
+  double product(int k, int a, int b, const double *weights) const {
+    if (is_sparse(b)) std::swap(a, b);
+    double sparse = 0;
+    if (is_sparse(a) && is_sparse(b)) {
+      const Entries left = entries(a, k), right = entries(b, k);
+      for (int i = 0, j = 0; i < left.count && j < right.count;) {
+        if (left.row[i] == right.row[j])
+          sparse += left.value[i] * right.value[j] * weights[left.row[i] - ranges.begin(k)];
+        const int row = left.row[i];
+        i += row <= right.row[j];
+        j += right.row[j] <= row;
+      }
+      return sparse;
+    }
+    const double *y = column(b, k);
+    if (is_sparse(a)) {
+      for_entries(a, k, [&](int i, double x) { sparse += x * y[i] * weights[i]; });
+      return sparse;
+    }
+    Vec sum{};
+    for (int i = 0; i < vectors(k); i++)
+      sum = multiply_add(as_vec(column(a, k))[i] * as_vec(y)[i], as_vec(weights)[i], sum);
+    return total(sum);
+  }
 
   // Upper bound on the loss's curvature in a coefficient beside an intercept, over tasks: a quarter of the weighted sum
   // of squares about the mean; about zero for the intercept itself and for constant columns.
@@ -98,20 +154,31 @@ class Data {
 
   // linear += column a times one coefficient for each task
   void add_feature(int a, const double *by, LabelTable &linear) const {
-    for (int k = 0; k < tasks(); k++)
-      if (by[k] != 0) add_scaled(vectors(k), by[k], column(a, k), linear.row(k));
+    for (int k = 0; k < tasks(); k++) {
+      if (by[k] == 0) continue;
+      if (is_sparse(a))
+        for_entries(a, k, [to = linear.row(k), factor = by[k]](int i, double x) { to[i] += factor * x; });
+      else
+        add_scaled(vectors(k), by[k], column(a, k), linear.row(k));
+    }
   }
 
-  // The same for many features, with tasks() coefficients each, four at a time: a quarter of the memory traffic in the
-  // linear predictor.
+  // The same for many features, with tasks() coefficients each, dense ones four at a time: a quarter of the memory
+  // traffic in the linear predictor.
   void add_features(const std::vector<int> &which, const std::vector<double> &by, LabelTable &linear) const {
-    std::size_t i = 0;
-    for (; i + 4 <= which.size(); i += 4)
-      for (const Segment &segment : ranges.segments())
-        in_strips(segment, [&](auto count, const int *k) {
-          add_four<decltype(count)::value>(&which[i], &by[i * tasks()], segment, k, linear);
-        });
-    for (; i < which.size(); i++) add_feature(which[i], &by[i * tasks()], linear);
+    if (!has_sparse()) return add_dense_features(which, by, linear);
+    std::vector<int> dense;
+    std::vector<double> dense_by;
+    for (std::size_t i = 0; i < which.size(); i++) {
+      const double *b = &by[i * tasks()];
+      if (is_sparse(which[i])) {
+        add_feature(which[i], b, linear);
+      } else {
+        dense.push_back(which[i]);
+        dense_by.insert(dense_by.end(), b, b + tasks());
+      }
+    }
+    add_dense_features(dense, dense_by, linear);
   }
 
   // Gradient of the loss in the coefficients of some features from its first derivatives; the rest of `out` stays.
@@ -125,7 +192,18 @@ class Data {
 
  private:
   static constexpr int BLOCK_ROWS = 2048, BLOCK_COLUMNS = 16;  // 16 kB of a column or task, 256 kB of X
+  static constexpr int ENTRY = 16;  // rows of a dense column that take the time of one entry of a sparse one
   static constexpr double FAR = 8;  // standard deviations; below, centring would gain less than a digit or two
+
+  void add_dense_features(const std::vector<int> &which, const std::vector<double> &by, LabelTable &linear) const {
+    std::size_t i = 0;
+    for (; i + 4 <= which.size(); i += 4)
+      for (const Segment &segment : ranges.segments())
+        in_strips(segment, [&](auto count, const int *k) {
+          add_four<decltype(count)::value>(&which[i], &by[i * tasks()], segment, k, linear);
+        });
+    for (; i < which.size(); i++) add_feature(which[i], &by[i * tasks()], linear);
+  }
 
   Data(const Problem &problem, const std::vector<int> &place)
       : rows(problem.X.rows),
@@ -136,6 +214,7 @@ class Data {
         weights(ranges),
         offset(ranges),
         tasks_(problem.tasks),
+        X_(problem.X, place),
         mean_(features, 0.0),
         spread_(features, 1.0),
         scale_(features, 1.0),
@@ -144,13 +223,21 @@ class Data {
         far_(features, false),
         all_(features) {
     std::iota(all_.begin(), all_.end(), 0);
-    copy_columns(problem, place);
     copy_labels(problem, place);
     means_and_scales(problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
     for (int a = 1; a < features; a++) choose_units(a);
     std::int64_t sum = 0;
     for (int k = 0; k < tasks(); k++) sum += length(k);
     rows_by_task_ = static_cast<int>(sum / tasks());
+    set_work_by_column();
+  }
+
+  // Ranges of tasks are taken to have their share of the entries of a sparse column.
+  void set_work_by_column() {
+    double entries = 0;
+    for (const int a : X_.sparse()) entries += ENTRY * static_cast<double>(X_.entries(a).count) / rows;
+    const double share = (features - X_.sparse().size() + entries) / features;
+    work_by_column_ = has_sparse() ? static_cast<int>(std::min(1.0, share) * rows_by_task_) : rows_by_task_;
   }
 
   void copy_labels(const Problem &problem, const std::vector<int> &place) {
@@ -186,6 +273,7 @@ class Data {
   }
 
   Size measured(int a) const {
+    if (is_sparse(a)) return sparse_measured(a);
     const Vec *x = as_vec(column(a));
     Vec most{}, sum{}, squares{};
     for (int i = 0; i < width / LANES; i++) {
@@ -201,7 +289,20 @@ class Data {
     return {largest, mean, std::sqrt(about_mean * (1 + 1e-12))};
   }
 
+  Size sparse_measured(int a) const {
+    const Entries found = X_.entries(a);
+    double largest = 0, mean = 0, about_mean = 0;
+    for (int j = 0; j < found.count; j++) {
+      largest = std::max(largest, std::fabs(found.value[j]));
+      mean += found.value[j] / rows;
+    }
+    for (int j = 0; j < found.count; j++) about_mean += (found.value[j] - mean) * (found.value[j] - mean);
+    about_mean += (rows - found.count) * mean * mean;
+    return {largest, mean, std::sqrt(about_mean * (1 + 1e-12))};
+  }
+
   double sum_of_squares(int a, int k) const {
+    if (is_sparse(a)) return sparse_sum_of_squares(a, k);
     const Vec *x = as_vec(column(a, k)), *w = as_vec(weights.row(k));
     Vec counts{}, sums{}, squares{};
     for (int i = 0; i < vectors(k); i++) {
@@ -216,12 +317,28 @@ class Data {
     return a > 0 && about_mean > 1e-12 * about_zero ? about_mean : about_zero;
   }
 
-  // A column that is constant up to rounding is not centred: nothing of it would be left.
+  double sparse_sum_of_squares(int a, int k) const {
+    const double *w = weights.row(k);
+    double count = 0, filled = 0, sum = 0, about_zero = 0, about_mean = 0;
+    for (int i = 0; i < length(k); i++) count += w[i];
+    for_entries(a, k, [&](int i, double x) {
+      filled += w[i];
+      sum += w[i] * x;
+      about_zero += w[i] * x * x;
+    });
+    const double mean = sum / (count > 0 ? count : 1.0);
+    for_entries(a, k, [&](int i, double x) { about_mean += w[i] * (x - mean) * (x - mean); });
+    about_mean += std::max(0.0, count - filled) * mean * mean;
+    return about_mean > 1e-12 * about_zero ? about_mean : about_zero;
+  }
+
+  // A column that is constant up to rounding is not centred: nothing of it would be left. Nor is a sparse one, which
+  // only extreme weights of its few rows can make a far one.
   void choose_units(int a) {
     const double mean = std::fabs(mean_[a]);
-    far_[a] = mean > FAR * spread_[a] && spread_[a] > 1e-13 * mean;
+    far_[a] = mean > FAR * spread_[a] && spread_[a] > 1e-13 * mean && !is_sparse(a);
     scale_[a] = power_of_two(mean > FAR * spread_[a] ? mean : spread_[a]);
-    for (int i = 0; i < rows && scale_[a] != 1; i++) X_.row(a)[i] /= scale_[a];
+    if (scale_[a] != 1) X_.divide(a, scale_[a]);
   }
 
   // Intercepts += sign * means of the centred columns times their coefficients.
@@ -229,25 +346,6 @@ class Data {
     for (int a = 1; a < features && centred_; a++)
       if (far_[a])
         for (int k = 0; k < tasks(); k++) intercepts[k] += sign * mean_[a] / scale_[a] * params.row(a)[k];
-  }
-
-  void copy_columns(const Problem &problem, const std::vector<int> &place) {
-    const int d = features - 1;
-    X_.reshape(features, width);
-    for (int a = 0; a < features; a++) std::fill(X_.row(a) + rows, X_.row(a) + width, 0.0);
-    std::fill(X_.row(features), X_.row(features) + PAD, 0.0);
-    std::vector<int> order(rows);  // which row is at each position: X is read by rows out of order, not written so
-    for (int i = 0; i < rows; i++) order[place[i]] = i;
-    std::fill(X_.row(0), X_.row(0) + rows, 1.0);
-    const int strip = 64;  // columns at a time, so that both sides of the transposition stay in cache
-    for (int from = 0; from < d; from += strip) {
-      const int end = std::min(d, from + strip);
-      for (int i = 0; i < rows; i++) {
-        const int ahead = order[std::min(i + 16, rows - 1)];
-        for (int a = from; a < end; a += 8) __builtin_prefetch(&problem.X(ahead, a));  // in cache lines
-        for (int a = from; a < end; a++) X_.row(a + 1)[i] = problem.X(order[i], a);
-      }
-    }
   }
 
   // Splits the tasks of a segment into strips of 4, 2 or 1: calls act with the width, as a constant, and the tasks.
@@ -282,14 +380,23 @@ class Data {
   // for each strip of tasks, whose derivatives stay in the nearest one.
   template <bool MAGNITUDES>
   void in_blocks(const LabelTable &first, const std::vector<int> &which, Table &out) const {
-    const int columns = static_cast<int>(which.size());
     for (int k = 0; k < tasks(); k++)
       for (const int a : which) out.row(k)[a] = 0;
+    std::vector<int> some;
+    for (const int a : which) {
+      if (!has_sparse()) break;
+      if (is_sparse(a))
+        add_entries<MAGNITUDES>(first, a, out);
+      else
+        some.push_back(a);
+    }
+    const std::vector<int> &dense = has_sparse() ? some : which;
+    const int columns = static_cast<int>(dense.size());
     for (const Segment &segment : ranges.segments())
       for (int from = segment.begin; from < segment.end; from += BLOCK_ROWS)
         for (int c = 0; c < columns; c += BLOCK_COLUMNS)
           in_strips(segment, [&](auto count, const int *k) {
-            add_block<decltype(count)::value, MAGNITUDES>(first, k, &which[c], std::min(BLOCK_COLUMNS, columns - c),
+            add_block<decltype(count)::value, MAGNITUDES>(first, k, &dense[c], std::min(BLOCK_COLUMNS, columns - c),
                                                           from, std::min(from + BLOCK_ROWS, segment.end), out);
           });
   }
@@ -318,6 +425,30 @@ class Data {
     }
   }
 
+  // The entries of a sparse column, segment after segment.
+  template <bool MAGNITUDES>
+  void add_entries(const LabelTable &first, int a, Table &out) const {
+    Entries left = X_.entries(a);
+    for (const Segment &segment : ranges.segments()) {
+      const int *end = left.row + left.count, *from = left.row, *to = end;
+      if (from == end) return;
+      if (*from < segment.begin) from = std::lower_bound(from, end, segment.begin);
+      if (end[-1] >= segment.end) to = std::lower_bound(from, end, segment.end);
+      const double *x = left.value + (from - left.row);
+      for (const int k : segment.tasks) {
+        const double *r = first.row(k);
+        const int begin = ranges.begin(k), count = static_cast<int>(to - from);
+        double sum = 0;
+        for (int j = 0; j < count; j++) {
+          const double product = x[j] * r[from[j] - begin];
+          sum += MAGNITUDES ? std::fabs(product) : product;
+        }
+        out.row(k)[a] += sum;
+      }
+      left = {to, left.value + (to - left.row), static_cast<int>(end - to)};
+    }
+  }
+
   template <bool MAGNITUDE>
   static void add_product(const Vec &x, const Vec &y, Vec &sum) {
     if constexpr (MAGNITUDE) {
@@ -329,12 +460,12 @@ class Data {
   }
 
   const int tasks_;
-  Table X_;
+  StoredColumns X_;
   std::vector<double> mean_, spread_, scale_;
   mutable std::vector<double> curvature_;  // computed on first use, as is size_; negative before
   mutable std::vector<Size> size_;
   double largest_offset_ = 0;
-  int rows_by_task_ = 0;
+  int rows_by_task_ = 0, work_by_column_ = 0;
   std::vector<char> far_;
   std::vector<int> all_;
   bool centred_ = false;

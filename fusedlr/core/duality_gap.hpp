@@ -374,10 +374,7 @@ class DualityGap {
   }
 
   double curvature_between(int k, int a, int b) const {
-    const Vec *x = as_vec(data_.column(a, k)), *y = as_vec(data_.column(b, k)), *w = as_vec(at_.now.second.row(k));
-    Vec sum{};
-    for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i] * y[i], w[i], sum);
-    return total(sum);
+    return data_.product(k, a, b, at_.now.second.row(k));
   }
 
   // Adds the present weights, or those of the Gram matrices, times a step of the groups to the residuals.

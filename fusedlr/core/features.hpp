@@ -1,6 +1,7 @@
 // How the rules that Python and R share read the features: some columns of some rows at a time, as a small dense table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,9 +13,24 @@ namespace fusedlr::FUSEDLR_ISA {
 
 constexpr int AT_A_TIME = 64;  // labels
 
+// The same of sparse features.
+inline void gather_entries(const Columns &X, int count, const int *row, const std::vector<int> &columns,
+                           double *table) {
+  const std::size_t width = columns.size();
+  std::fill(table, table + count * width, 0.0);
+  for (std::size_t j = 0; j < width && count > 0; j++) {
+    const int *end = X.row + X.start[columns[j] + 1], *entry = std::lower_bound(X.row + X.start[columns[j]], end, *row);
+    for (int i = 0; i < count && entry < end; i++) {
+      while (entry < end && *entry < row[i]) entry++;
+      if (entry < end && *entry == row[i]) table[i * width + j] = X.value[entry - X.row];
+    }
+  }
+}
+
 // Writes rows by columns into `table`, (count x columns). Rows rise.
 inline void gather(const Columns &X, int count, const int *row, const std::vector<int> &columns, double *table) {
   const std::size_t width = columns.size();
+  if (X.is_sparse()) return gather_entries(X, count, row, columns, table);
   for (int i = 0; i < count; i++)
     for (std::size_t j = 0; j < width; j++) table[i * width + j] = X(row[i], columns[j]);
 }

@@ -39,10 +39,11 @@ class GramMatrices {
       grow(m);
       size = 0;
     }
-    if (size == 0)
+    if (size == 0) set_units();
+    if (size == 0 && !data_.has_sparse())
       make(m);
     else if (size < m)
-      for (int k = 0; k < data_.tasks(); k++) extend(k, size, m);
+      for (int k = 0; k < data_.tasks(); k++) data_.has_sparse() ? extend_by_entries(k, size, m) : extend(k, size, m);
   }
 
  private:
@@ -54,6 +55,10 @@ class GramMatrices {
     stride_ = std::min(std::max(2 * m, 64), std::max(m, std::min(data_.features, largest()))) + PAD;
     stride_ = (stride_ + 2 * PAD - 1) / (2 * PAD) * (2 * PAD);  // whole vectors of singles too
     entries_.resize(static_cast<std::size_t>(data_.tasks()) * stride_, stride_);
+    if (data_.has_sparse()) {
+      columns_.resize(data_.width, LANES);
+      return;
+    }
     plain_.resize(STRIP, stride_);
     weighted_.resize(STRIP, stride_);
     columns_.resize(stride_, std::min(LONG_STRIP, data_.width));
@@ -61,18 +66,24 @@ class GramMatrices {
 
   // ---------------------------------------------------------------- from scratch
 
-  // Strip by strip: rank-STRIP updates of the upper triangle.
-  void make(int m) {
+  void set_units() {
     for (int k = 0; k < data_.tasks() && std::is_same<Number, float>::value; k++) {
       const double heaviest = *std::max_element(weights_.row(k), weights_.row(k) + data_.length(k));
       units_[k] = heaviest > 0 ? heaviest : 1.0;
     }
+  }
+
+  // Strip by strip: rank-STRIP updates of the upper triangle.
+  void make(int m) {
     for (int from = 0; from < data_.rows; from += STRIP) {
       const int count = std::min(STRIP, data_.rows - from);
-      for (int c = 0; c < m; c += PAD)  // a cache line of the transposed copy at a time
+      for (int c = 0; c < m; c += PAD) {  // a cache line of the transposed copy at a time
+        const double *x[PAD];
+        const int columns = std::min(m - c, PAD);
+        for (int e = 0; e < columns; e++) x[e] = data_.column(set_.members[c + e]) + from;
         for (int i = 0; i < count; i++)
-          for (int e = c; e < std::min(m, c + PAD); e++)
-            plain_.row(i)[e] = static_cast<Number>(data_.column(set_.members[e])[from + i]);
+          for (int e = 0; e < columns; e++) plain_.row(i)[c + e] = static_cast<Number>(x[e][i]);
+      }
       for (int k = 0; k < data_.tasks(); k++) add_strip(k, m, from, count);
     }
     for (int k = 0; k < data_.tasks(); k++)
@@ -170,6 +181,49 @@ class GramMatrices {
     }
   }
 
+  // ---------------------------------------------------------------- where some columns are sparse
+
+  // Appends rows size..m to the matrix of one task: some weighted columns at a time, side by side in one vector for
+  // each row, against the entries of all columns up to the last of them.
+  void extend_by_entries(int k, int size, int m) {
+    for (int c = size; c < m; c += LANES) {
+      const int count = std::min(LANES, m - c);
+      for (int lane = 0; lane < count; lane++) spread(k, c + lane, lane, false);
+      for (int e = 0; e < c + count; e++) {
+        const Vec sums = products(k, set_.members[e]) / units_[k];
+        for (int lane = std::max(0, e - c); lane < count; lane++)
+          row(k, c + lane)[e] = row(k, e)[c + lane] = static_cast<Number>(sums[lane]);
+      }
+      for (int lane = 0; lane < count; lane++) spread(k, c + lane, lane, true);
+    }
+  }
+
+  // Writes a weighted column to a lane of columns_, or zeros in its place.
+  void spread(int k, int c, int lane, bool clear) {
+    const int a = set_.members[c];
+    double *to = columns_.get() + lane;
+    const double *w = weights_.row(k);
+    if (data_.is_sparse(a)) {
+      data_.for_entries(a, k, [&](std::ptrdiff_t i, double x) { to[i * LANES] = clear ? 0.0 : w[i] * x; });
+    } else {
+      const double *x = data_.column(a, k);
+      for (std::ptrdiff_t i = 0; i < data_.length(k); i++) to[i * LANES] = clear ? 0.0 : w[i] * x[i];
+    }
+  }
+
+  // Inner products of a column with those in the lanes of columns_.
+  Vec products(int k, int a) const {
+    const Vec *by = as_vec(columns_.get());
+    Vec sums{};
+    if (data_.is_sparse(a)) {
+      data_.for_entries(a, k, [&](int i, double x) { sums = multiply_add(by[i], broadcast(x), sums); });
+    } else {
+      const double *x = data_.column(a, k);
+      for (int i = 0; i < data_.length(k); i++) sums = multiply_add(by[i], broadcast(x[i]), sums);
+    }
+    return sums;
+  }
+
   const Data &data_;
   const WorkingSet &set_;
   const LabelTable &weights_;
@@ -177,7 +231,7 @@ class GramMatrices {
   int stride_ = 0;
   TableOf<Number> entries_;
   TableOf<Number> plain_, weighted_;  // a strip of the data by rows, and the same times the weights of a task
-  Table columns_;                     // weighted columns of appended features
+  Table columns_;  // weighted columns of appended features; [row][lane] where some columns are sparse
 };
 
 }  // namespace fusedlr::FUSEDLR_ISA

@@ -167,7 +167,7 @@ class InteriorPoint {
 
   void set_matrix(double damping) {
     system_.reset(unknowns());
-    if (weighted_.empty()) weighted_.resize(1, data_.width);
+    if (weighted_.empty()) weighted_.resize(3, data_.width);
     for (int k = 0; k < tasks(); k++) add_curvature(k);
     for (int u = 0; u < unknowns(); u++) system_.row(u)[u] += penalty_.l2[u / tasks()] + damping;
     for (const Term &term : terms_) {
@@ -181,11 +181,11 @@ class InteriorPoint {
   void add_curvature(int k) {
     const Vec *w = as_vec(at_.next.second.row(k));
     for (int a = 0; a < data_.features; a++) {
-      const Vec *x = as_vec(data_.column(a, k));
+      const Vec *x = as_vec(data_.dense_column(a, k, weighted_.row(1)));
       Vec *to = as_vec(weighted_.get());
       for (int i = 0; i < data_.vectors(k); i++) to[i] = w[i] * x[i];
       for (int b = 0; b <= a; b++) {
-        const Vec *y = as_vec(data_.column(b, k));
+        const Vec *y = as_vec(data_.dense_column(b, k, weighted_.row(2)));
         Vec sum{};
         for (int i = 0; i < data_.vectors(k); i++) sum += to[i] * y[i];
         system_.row(b * tasks() + k)[a * tasks() + k] += total(sum);
@@ -244,7 +244,7 @@ class InteriorPoint {
   std::vector<double> coefs_, rhs_, direction_;  // [feature][task]
   std::vector<Term> terms_;
   Cholesky system_;
-  Table weighted_;  // one column
+  Table weighted_;  // one column, and room for two sparse ones
 };
 
 }  // namespace fusedlr::FUSEDLR_ISA

@@ -352,7 +352,7 @@ class ProximalNewton {
   int largest_gram() const {
     if (nearly_unpenalized) return std::max(2 * data_.rows_by_task(), SMALL_GRAM);
     const int cached = static_cast<int>(std::sqrt(CACHED / tasks()));
-    const int rows = data_.rows_by_task();
+    const int rows = data_.work_by_column();
     return std::max(rows + rows / 4, std::min(3 * rows, cached));
   }
 

@@ -28,12 +28,8 @@ class RowModel {
     diagonal_.resize(static_cast<std::size_t>(set_.size()) * data_.tasks());
     std::size_t next = 0;
     for (int c = 0; c < set_.size(); c++)
-      for (int k = 0; k < data_.tasks(); k++) {
-        const Vec *x = as_vec(data_.column(set_.members[c], k)), *w = as_vec(at_.now.second.row(k));
-        Vec sum{};
-        for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i] * x[i], w[i], sum);
-        diagonal_[next++] = total(sum) + damping;
-      }
+      for (int k = 0; k < data_.tasks(); k++)
+        diagonal_[next++] = data_.product(k, set_.members[c], set_.members[c], at_.now.second.row(k)) + damping;
   }
 
   LabelTable &state() { return at_.change; }
@@ -59,6 +55,13 @@ class RowModel {
   }
 
   double hessian_product(int k, int c, const LabelTable &change) const {
+    if (data_.is_sparse(set_.members[c])) {
+      double sum = 0;
+      data_.for_entries(set_.members[c], k, [&, w = at_.now.second.row(k), z = change.row(k)](int i, double x) {
+        sum += x * w[i] * z[i];
+      });
+      return sum;
+    }
     const Vec *x = as_vec(data_.column(set_.members[c], k)), *w = as_vec(at_.now.second.row(k)),
               *z = as_vec(change.row(k));
     Vec sum{};
@@ -68,11 +71,19 @@ class RowModel {
 
  private:
   double slope(int k, int c) const {
+    if (data_.is_sparse(set_.members[c])) return sparse_slope(k, set_.members[c]);
     const Vec *x = as_vec(data_.column(set_.members[c], k)), *r = as_vec(at_.now.first.row(k)),
               *w = as_vec(at_.now.second.row(k)), *z = as_vec(at_.change.row(k));
     Vec sum{};
     for (int i = 0; i < data_.vectors(k); i++) sum = multiply_add(x[i], multiply_add(w[i], z[i], r[i]), sum);
     return total(sum);
+  }
+
+  double sparse_slope(int k, int a) const {
+    const double *r = at_.now.first.row(k), *w = at_.now.second.row(k), *z = at_.change.row(k);
+    double sum = 0;
+    data_.for_entries(a, k, [&](int i, double x) { sum += x * (w[i] * z[i] + r[i]); });
+    return sum;
   }
 
   const Data &data_;

@@ -144,18 +144,19 @@ cdef class FlatLabels:
 
 
 cdef class LabelledRows:
-    """Features, of doubles and C-contiguous, and labels of their rows."""
+    """Features, as `Features` takes them, and labels of their rows."""
 
     cdef Problem problem
     cdef FlatLabels labels
     cdef object kept
 
-    def __cinit__(self, const double[:, ::1] X, FlatLabels labels):
-        labels.check_rows(X.shape[0])
-        self.kept, self.labels = X, labels
-        if not (X.shape[0] and X.shape[1]):
-            raise ValueError(f"X must not be empty, found {X.shape[0]} x {X.shape[1]}")
-        self.problem.X = by_rows(X)
+    def __cinit__(self, X, FlatLabels labels):
+        cdef Features features = Features(X)
+        labels.check_rows(features.rows)
+        self.kept, self.labels = features, labels
+        if not (features.rows and features.columns):
+            raise ValueError(f"X must not be empty, found {features.rows} x {features.columns}")
+        self.problem.X = features.held
         self.problem.tasks, self.problem.labels = labels.tasks, labels.held
 
     def linear(self, const double[:, ::1] params):

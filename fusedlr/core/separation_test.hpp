@@ -80,14 +80,16 @@ class SeparationTest {
         const int g = groups.of(i)[k];
         if (g >= 0 && component[k] == which && place_[g] < 0) place_[g] = unknowns_++;
       }
-    std::vector<double> square;
+    std::vector<double> square, room;
     for (int k = 0; k < groups.tasks; k++) {
       if (component[k] != which) continue;
       square.assign(data_.length(k), 0.0);
+      room.resize(data_.width);
       for (std::size_t i = 0; i < groups.size(); i++)
-        if (groups.of(i)[k] >= 0)
-          for (int r = 0; r < data_.length(k); r++)
-            square[r] += data_.column(groups.features[i], k)[r] * data_.column(groups.features[i], k)[r];
+        if (groups.of(i)[k] >= 0) {
+          const double *x = data_.dense_column(groups.features[i], k, room.data());
+          for (int r = 0; r < data_.length(k); r++) square[r] += x[r] * x[r];
+        }
       for (int r = 0; r < data_.length(k); r++)
         if (data_.weights.row(k)[r] > 0 && square[r] > 0)
           labels_.push_back({k, r, data_.signs.row(k)[r] / std::sqrt(square[r])});
@@ -99,7 +101,7 @@ class SeparationTest {
     const Label &label = labels_[j];
     for (std::size_t i = 0; i < groups.size(); i++) {
       const int g = groups.of(i)[label.task];
-      if (g >= 0) to[place_[g]] += label.inverse * data_.column(groups.features[i], label.task)[label.row];
+      if (g >= 0) to[place_[g]] += label.inverse * data_.value(groups.features[i], label.task, label.row);
     }
   }
 

@@ -118,7 +118,7 @@ def _differences(refitted, values, rows, which):
 
 def _mean_change(refitted, params, j, which, shares):
     design = refitted.model.problem.design
-    column = design.X[:, j]
+    column = design.columns(np.array([1 + j]))[:, 0]
     step = _STEP * column.std()
     low, high = (0.0, 1.0) if np.isin(column, (0.0, 1.0)).all() else (column - step, column + step)
     width = 1.0 if np.ndim(low) == 0 else 2 * step
@@ -129,9 +129,8 @@ def _mean_change(refitted, params, j, which, shares):
 def _predicted(refitted: RefitResults, params: np.ndarray, design: Design, j: int, column: Any,
                which: str) -> pd.DataFrame:
     """Predictions with one feature replaced, DataFrame (n, columns)."""
-    X = design.X.copy()
-    X[:, j] = column
-    linear = refitted.model.spec.table(Design(X, design.offset).table(params), None)
+    moved = column - design.columns(np.array([1 + j]))[:, 0]
+    linear = refitted.model.spec.table(design.table(params) + np.outer(moved, params[1 + j]), None)
     if which == "prob":
         return pd.DataFrame(sigmoid(linear.to_numpy()), columns=linear.columns)
     found = refitted.model.outcome.predict(linear, which)

@@ -6,19 +6,20 @@ import warnings
 
 import numpy as np
 
-from .. import checks
+from .. import checks, matrices
 from ..exceptions import CollinearWarning
+from ..matrices import Matrix
 
 __all__ = ["warn_collinear"]
 
 _ROUNDING = 1e-9
 
 
-def warn_collinear(X: np.ndarray, names: list) -> None:
+def warn_collinear(X: Matrix, names: list) -> None:
     """Warn, on behalf of the caller's caller, of constant features and of pairs of affine copies."""
-    idle, pairs = _constant(X), _alike(X)
-    if idle:
-        warnings.warn(f"exog: {checks.named(names, np.array(idle))} are constant, collinear with the intercept; drop "
+    idle, pairs = matrices.constant_columns(X), _alike(X)
+    if idle.size:
+        warnings.warn(f"exog: {checks.named(names, idle)} are constant, collinear with the intercept; drop "
                       "them", CollinearWarning, stacklevel=3)
     if pairs:
         shown = ", ".join(f"{names[j]!r} and {names[k]!r}" for j, k in pairs[:3]) + ", ..." * (len(pairs) > 3)
@@ -26,27 +27,21 @@ def warn_collinear(X: np.ndarray, names: list) -> None:
                       "drop one of them", CollinearWarning, stacklevel=3)
 
 
-def _constant(X: np.ndarray) -> list[int]:
-    """Positions of the constant columns."""
-    return np.flatnonzero((X == X[0]).all(axis=0)).tolist()
-
-
-def _alike(X: np.ndarray) -> list[tuple[int, int]]:
+def _alike(X: Matrix) -> list[tuple[int, int]]:
     """Pairs of columns that are affine copies of each other.
 
     Centred and scaled, such columns have the same projection on a random vector, up to
     the sign; candidates are then compared entry by entry.
     """
-    n = X.shape[0]
-    probe = np.random.default_rng(0).standard_normal((n,))
-    centre = X.mean(axis=0)
-    size = np.sqrt(np.maximum(np.einsum("ij,ij->j", X, X) / n - centre**2, 0.0))
+    probe = np.random.default_rng(0).standard_normal((X.shape[0],))
+    centre, square = matrices.moments(X)
+    size = np.sqrt(np.maximum(square - centre**2, 0.0))
     varies = np.flatnonzero(size > _ROUNDING * np.abs(centre))
     place = np.abs(probe @ X - probe.sum() * centre)[varies] / size[varies]
     order = np.argsort(place, kind="stable")
     near = np.flatnonzero(np.diff(place[order]) <= _ROUNDING * np.abs(place[order][1:]))
     pairs = [sorted((int(varies[order[i]]), int(varies[order[i + 1]]))) for i in near]
-    return sorted((j, k) for j, k in pairs if _same(X[:, j], X[:, k], centre, size, j, k))
+    return sorted((j, k) for j, k in pairs if _same(*matrices.dense(X[:, [j, k]]).T, centre, size, j, k))
 
 
 def _same(x, y, centre, size, j, k):

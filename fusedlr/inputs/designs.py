@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import checks, memory
+from .. import checks, matrices, memory
 from ..frames import index_of, plain
+from ..matrices import Matrix
 from ..problem import LARGEST
 
 __all__ = ["INTERCEPT", "MISSING", "Features", "read_exog", "read_new_exog"]
@@ -25,7 +26,7 @@ class Features(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray, shape (n, d)
+    X : ndarray or scipy.sparse.csc_array, shape (n, d)
     names : list
         One name for each feature.
     constant : int or None
@@ -36,7 +37,7 @@ class Features(NamedTuple):
         Mask of the user's rows that ``X`` has, where some were dropped for a missing value.
     """
 
-    X: np.ndarray
+    X: Matrix
     names: list
     constant: int | None
     index: pd.Index | None  # type: ignore[assignment]  # hides tuple.index, which nobody calls
@@ -45,7 +46,7 @@ class Features(NamedTuple):
     @property
     def n_rows(self) -> int:
         """Rows that the user gave."""
-        return len(self.X) if self.kept is None else len(self.kept)
+        return self.X.shape[0] if self.kept is None else len(self.kept)
 
 
 def read_exog(exog: Any, drop: bool = False) -> Features:
@@ -55,9 +56,8 @@ def read_exog(exog: Any, drop: bool = False) -> Features:
     """
     X, names, index = _exog_array(exog, finite=not drop)
     kept = _complete(X) if drop else None
-    X = checks.finite("exog", X if kept is None else X[kept], names)
-    ones = np.flatnonzero(X[0] == 1.0)
-    ones = ones[(X[:, ones] == 1.0).all(axis=0)]
+    X = matrices.finite("exog", X if kept is None else matrices.cut(X, np.flatnonzero(kept)), names)
+    ones = matrices.columns_of_ones(X)
     if ones.size > 1:
         raise ValueError(f"exog has {ones.size} constant columns of ones, {checks.named(names, ones)}; one is the "
                          "intercept, drop the others")
@@ -65,11 +65,11 @@ def read_exog(exog: Any, drop: bool = False) -> Features:
     features = [j for j in range(X.shape[1]) if j != constant]
     if not features:
         raise ValueError("exog must have at least one feature besides the constant column, found none")
-    X = X if constant is None else np.delete(X, constant, axis=1)  # by rows, as the solver has it
+    X = X if constant is None else _without(X, constant)
     return Features(X, _feature_names(names, features), constant, index, kept)
 
 
-def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndarray, pd.Index | None]:
+def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[Matrix, pd.Index | None]:
     """Features of new rows in the model's order, (X, index); frames by name, arrays by position.
 
     Parameters
@@ -88,24 +88,29 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[np.ndar
         exog = exog[names]
     X, _, _ = _exog_array(exog)
     if constant is not None and X.shape[1] == len(names) + 1:
-        if (X[:, constant] != 1).any():
+        if (matrices.dense(X[:, [constant]]) != 1).any():
             raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")
-        X = np.delete(X, constant, axis=1)
+        X = _without(X, constant)
     if X.shape[1] != len(names):
         raise ValueError(f"exog must have the {len(names)} features of the model as columns, "
                          f"found {X.shape[1]} columns")
     return X, index
 
 
-def _complete(X: np.ndarray) -> np.ndarray | None:
+def _without(X: Matrix, j: int) -> Matrix:
+    """All columns but one; a dense matrix stays by rows, as the solver has it."""
+    return X[:, np.arange(X.shape[1]) != j] if matrices.is_sparse(X) else np.delete(X, j, axis=1)
+
+
+def _complete(X: Matrix) -> np.ndarray | None:
     """Mask of the complete rows, without NaN, shape (n,); None where all are."""
-    complete = ~np.isnan(X).any(axis=1)
+    complete = matrices.complete_rows(X)
     if not complete.any():
         raise ValueError("exog must have a row without missing values, found none; leave out columns, or impute")
     return None if complete.all() else complete
 
 
-def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None, pd.Index | None]:
+def _exog_array(exog: Any, finite: bool = True) -> tuple[Matrix, list | None, pd.Index | None]:
     """A matrix of floats, all finite unless told otherwise, its column names and its row labels."""
     if exog is None:
         raise TypeError("exog must be an array or a DataFrame of numbers, found None")
@@ -114,16 +119,17 @@ def _exog_array(exog: Any, finite: bool = True) -> tuple[np.ndarray, list | None
     checks.refuse_duplicates("exog", names or [])
     if isinstance(exog, pd.Series):
         raise _one_dimension("exog.to_frame()", "frame.iloc[[i]] or exog.to_frame().T")
-    if len(getattr(exog, "shape", ())) == 2:
+    X = matrices.sparse("exog", exog)
+    if X is None and len(getattr(exog, "shape", ())) == 2:
         n, d = exog.shape
         memory.ask(8 * 1.3 * n * d + memory.WORKSPACE, f"exog of {n} rows and {d} columns")
-    X = checks.array("exog", exog)
+    X = checks.array("exog", exog) if X is None else X
     if X.ndim == 1:
         raise _one_dimension("exog.reshape(-1, 1)", "exog.reshape(1, -1)")
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"exog must have rows and columns, found shape {X.shape}")
-    X = checks.finite("exog", X, names) if finite else X
-    largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))  # without a copy, and past NaN
+    X = matrices.finite("exog", X, names) if finite else X
+    largest = matrices.largest(X)
     if LARGEST < largest < np.inf:  # infinity is refused as such, here or once rows were dropped
         raise ValueError(f"exog must lie between -{LARGEST:g} and {LARGEST:g}, found {largest:g}; choose another unit")
     return X, names, index

@@ -6,9 +6,9 @@ register the kind of file that they are restored from.
 
 from .npz import load, save
 from .rules import (FLAG, LABEL, NAME, NONE, NUMBER, SHARE, TEXT, WHOLE, either, finite, listed, named, names, position,
-                    record, row, size, word)
-from .schema import STATUS, Array, Nested, Plain, registered, saved
+                    record, refuse, row, size, word)
+from .schema import STATUS, Array, Nested, Parts, Plain, registered, saved
 
-__all__ = ["FLAG", "LABEL", "NAME", "NONE", "NUMBER", "SHARE", "STATUS", "TEXT", "WHOLE", "Array", "Nested", "Plain",
-           "either", "finite", "listed", "load", "named", "names", "position", "record", "registered", "row", "save",
-           "saved", "size", "word"]
+__all__ = ["FLAG", "LABEL", "NAME", "NONE", "NUMBER", "SHARE", "STATUS", "TEXT", "WHOLE", "Array", "Nested", "Parts",
+           "Plain", "either", "finite", "listed", "load", "named", "names", "position", "record", "refuse",
+           "registered", "row", "save", "saved", "size", "word"]

@@ -20,7 +20,8 @@ import numpy as np
 
 from .rules import FLAG, NONE, NUMBER, TEXT, WHOLE, Rule, Sizes, either, record, refuse, word
 
-__all__ = ["STATUS", "Array", "Nested", "Plain", "arrays_of", "pack", "registered", "rules_of", "saved", "unpack"]
+__all__ = ["STATUS", "Array", "Nested", "Parts", "Plain", "arrays_of", "pack", "registered", "rules_of", "saved",
+           "unpack"]
 
 # Classes by the kind of file, or of part of a file, that they are restored from.
 KINDS: dict[str, type] = {}
@@ -69,6 +70,27 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """A value that is kept as one of several sets of arrays.
+
+    Attributes
+    ----------
+    rules : mapping of str to Array
+        Optional arrays by name, which is put behind that of the field; "" is the field's own.
+    pack, unpack : function
+        From what the object has to arrays by these names, and back from the field's name and those.
+    """
+
+    rules: Mapping[str, Array]
+    pack: Callable[[Any], dict[str, np.ndarray]]
+    unpack: Callable[[str, dict[str, np.ndarray]], Any]
+
+    def named(self, name: str) -> dict[str, str]:
+        """Names of the arrays in a file by their names here."""
+        return {part: f"{name}.{part}" if part else name for part in self.rules}
+
+
+@dataclass(frozen=True)
 class Plain:
     """A value on the page: its rule, and its conversion to plain values and back."""
 
@@ -96,7 +118,7 @@ STATUS = Plain(word("optimal", "separated", "not_converged"))
 _BY_ANNOTATION = {"float": Plain(NUMBER), "int": Plain(WHOLE), "str": Plain(TEXT), "bool": Plain(FLAG)}
 
 
-def saved(rule: Array | Plain | Nested | None = None, **more: Any) -> Any:
+def saved(rule: Array | Parts | Plain | Nested | None = None, **more: Any) -> Any:
     """A dataclass field that is saved by a rule, or by the one for its annotation."""
     return field(metadata={"saved": rule}, **more)
 
@@ -119,6 +141,8 @@ def pack(thing: Any, cls: type) -> tuple[dict, dict[str, np.ndarray]]:
         value = getattr(thing, name)
         if isinstance(rule, Array):
             arrays.update({} if value is None else {name: rule.pack(value)})
+        elif isinstance(rule, Parts):
+            arrays.update({rule.named(name)[part]: array for part, array in rule.pack(value).items()})
         elif isinstance(rule, Plain):
             page[name] = rule.pack(value)
         elif value is None:
@@ -141,6 +165,10 @@ def unpack(cls: type, page: Mapping, arrays: Mapping[str, np.ndarray], prefix: s
         if isinstance(rule, Array):
             found = arrays.get(prefix + name)
             known[name] = None if found is None else rule.unpack(found)
+        elif isinstance(rule, Parts):
+            names = rule.named(prefix + name)
+            known[name] = rule.unpack(prefix + name, {part: arrays[full] for part, full in names.items()
+                                                      if full in arrays})
         elif isinstance(rule, Plain):
             known[name] = rule.unpack(page[name])
         else:
@@ -170,13 +198,15 @@ def arrays_of(cls: type, page: Mapping) -> dict[str, Array]:
     for name, rule in _parts(cls).items():
         if isinstance(rule, Array):
             found[name] = rule
+        elif isinstance(rule, Parts):
+            found.update({full: rule.rules[part] for part, full in rule.named(name).items()})
         elif isinstance(rule, Nested) and page[name] is not None:
             inner = arrays_of(rule.of_kind(page[name].get("kind")), page[name])
             found.update({f"{name}.{part}": array for part, array in inner.items()})
     return found
 
 
-def _parts(cls: type) -> dict[str, Array | Plain | Nested]:
+def _parts(cls: type) -> dict[str, Array | Parts | Plain | Nested]:
     """Names and rules of all that is saved of an object."""
     declared = {f.name: f.metadata["saved"] or _BY_ANNOTATION[str(f.type)] for f in fields(cls)
                 if "saved" in f.metadata}

@@ -9,6 +9,7 @@ from matplotlib import ticker
 from matplotlib.axes import Axes
 
 from .. import checks
+from ..matrices import about_mean
 from ..spec import short_names
 
 __all__ = ["FAINT", "INK", "MARKERS", "Per", "colour_bar", "feature_names", "feature_units", "given", "grid_axes",
@@ -75,7 +76,10 @@ def feature_units(model, per):
     """Unit of each feature, shape (d,), and its name; see ``coef_map``."""
     if checks.word("per", per, get_args(Per)) == "unit":
         return np.ones(len(model.scale)), "unit"
-    return (model.scale if model.standardize else model.with_data().design.X.std(axis=0)), "standard deviation"
+    if model.standardize:
+        return model.scale, "standard deviation"
+    design = model.with_data().design
+    return np.sqrt(about_mean(design.X, np.full(design.n_rows, 1 / design.n_rows))), "standard deviation"
 
 
 def inches(ax):

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fusedlr.matrices import is_sparse
 from fusedlr.objective import objective
 from fusedlr.problem import Penalty, Problem
 from fusedlr.r import session
@@ -112,6 +113,7 @@ def fused_only(problem: Problem, penalty: Penalty) -> np.ndarray:
 
 def unpenalized(problem: Problem) -> np.ndarray:
     """Coefficients of each task by R's ``glm``; it warns in R's words where the data are separated."""
+    _check_dense(problem)
     return np.column_stack([_call(_GLM, problem, problem.design.X[problem.labels.row[part]], part)
                             for part in problem.labels.parts])
 
@@ -141,7 +143,14 @@ def agreement(problem: Problem, penalty: Penalty, params: np.ndarray) -> dict[st
     return {"max_coef_difference": float(np.abs(params - theirs).max()), "objective_difference": ours - other}
 
 
+def _check_dense(problem):
+    if is_sparse(problem.design.X):
+        raise ValueError("problem must have dense features to be handed to R, found sparse ones; build it from "
+                         "exog.toarray()")
+
+
 def _check_rows(problem, penalty):
+    _check_dense(problem)
     if penalty.l1.size != 1 + problem.n_features:
         raise ValueError(f"penalty must have {1 + problem.n_features} rows, one for the intercept and one for each "
                          f"feature of the problem, found {penalty.l1.size}")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import matrices
 from ..constrained_fit import fit_pattern
 from ..objective import gradient, loss_derivatives
 from ..problem import Design, Groups, Labels, Penalty, Problem
@@ -165,9 +166,10 @@ def null_params(problem: Problem, fusion: Any = 0.0) -> np.ndarray:
 def _centred(problem):
     """The same problem with centred features, where intercepts are free to absorb the shift; else itself.
 
-    The limits are the same for both; centring keeps them accurate for features far from zero.
+    The limits are the same for both; centring keeps them accurate for features far from zero, which sparse
+    ones are not.
     """
-    if problem.fuse_intercepts:
+    if problem.fuse_intercepts or matrices.is_sparse(problem.design.X):
         return problem
     times = Groups.rows(problem.labels, problem.n_rows).times
     X = problem.design.X - times @ problem.design.X / times.sum()
@@ -186,11 +188,10 @@ def _mean_curvature(problem):
     labels, unit = problem.labels, problem.scale[held]
     second = loss_derivatives(labels, problem.linear(null_params(problem)))[1]
     means = []
-    for part in labels.parts:
-        X, weight = problem.design.X[np.ix_(labels.row[part], held)] / unit, second[part]
+    for labelled in labels.parts:
         # Around the mean: the intercept absorbs the origin of a feature, which must not count as curvature.
-        centre = weight @ X / max(weight.sum(), np.finfo(float).tiny)
-        means.append(weight @ (X - centre) ** 2)
+        X = matrices.divided(matrices.part(problem.design.X, labels.row[labelled], held), unit)
+        means.append(matrices.about_mean(X, second[labelled]))
     return float(np.mean(means))
 
 
@@ -215,7 +216,8 @@ def _pooled_column(pooled, penalty, n_members):
             return fit_pattern(pooled, np.arange(1 + pooled.n_features)[:, None]).params
         d = len(penalty.l1) - 1
         X, unit = pooled.design.X[:, :d], pooled.scale[:d]
-        l2[1:1 + d] = _ALMOST_ZERO * np.mean(pooled.labels.weight @ (X / unit)**2) / 4 * unit**2
+        squares = matrices.squares(matrices.divided(X, unit))
+        l2[1:1 + d] = _ALMOST_ZERO * np.mean(pooled.labels.weight @ squares) / 4 * unit**2
     return _solve(pooled, Penalty(l1, l2, np.zeros_like(l1)))
 
 
@@ -223,10 +225,14 @@ def _stacked(problem, members):
     """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
     labels = problem.labels.some(np.isin(problem.labels.task, members))
     d, shifts = problem.n_features, 0 if problem.fuse_intercepts else len(members) - 1
-    X = np.empty((labels.size, d + shifts))  # once, because it is the largest array of all
-    for part in labels.parts:
-        X[part, :d] = problem.design.X[labels.row[part]]
-    X[:, d:] = labels.task[:, None] == members[1:1 + shifts]
+    steps = labels.task[:, None] == members[1:1 + shifts]
+    if matrices.is_sparse(problem.design.X):
+        X = matrices.beside(matrices.cut(problem.design.X, labels.row), steps.astype(float))
+    else:
+        X = np.empty((labels.size, d + shifts))  # once, because it is the largest array of all
+        for labelled in labels.parts:
+            X[labelled, :d] = problem.design.X[labels.row[labelled]]
+        X[:, d:] = steps
     pooled = Labels(np.array([0, labels.size]), np.arange(labels.size), labels.sign, labels.weight)
     scale = np.append(problem.scale, np.ones(shifts))
     return Problem(Design(X, problem.design.shift(labels)[:, None]), pooled, TaskGraph.chain(1),

@@ -1,18 +1,20 @@
 """Any number of random whole problems:  python -m tests.core.fuzz 10000 [first seed].
 
 Every fourth one is ill-conditioned, badly placed or large (see ``problems.draw_nasty``), every sixteenth has fused
-intercepts and columns far from zero (``problems.draw_far``). The referee, which shares no code with the solver, judges
-each answer, and no gap, of a rough solve neither, may be below the distance to the best objective known. Prints each
-problem on which a promise is broken, then their number.
+intercepts and columns far from zero (``problems.draw_far``), every eighth has sparse features. The referee, which
+shares no code with the solver, judges each answer, and no gap, of a rough solve neither, may be below the distance to
+the best objective known. Prints each problem on which a promise is broken, then their number.
 """
 
 import sys
+from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from fusedlr.optimality import certify
 from fusedlr.solver import solve_newton
-from tests.core.problems import draw_far, draw_nasty, draw_problem
+from tests.core.problems import draw_far, draw_nasty, draw_problem, draw_sparse
 from tests.wide import Problem, gap_unit, objective
 
 TOL = 1e-7
@@ -22,19 +24,23 @@ def broken_promises(seed):
     """What the solver promised and did not keep on one random problem; an empty list if all is well."""
     kind, data, penalty, tasks = _draw(seed)
     rough = (1e-2, 1e-3, 1e-4, 1e-5)[seed // 16 % 4]
-    promises = [*_broken(data, penalty, tasks), *understated(data, penalty, tasks, rough)]
+    problem = Problem.build(data, tasks)
+    if kind == "sparse":
+        problem = replace(problem, design=replace(problem.design, X=csc_array(data.X)))
+    promises = [*_broken(problem, data, penalty), *understated(problem, data, penalty, rough)]
     return [f"{kind}: {promise}" for promise in promises]
 
 
 def _draw(seed):
     if seed % 4 == 3:
         return draw_nasty(seed // 4)
+    if seed % 8 == 5:
+        return "sparse", *draw_sparse(seed)
     return ("far fused intercepts", *draw_far(seed // 16)) if seed % 16 == 6 else ("usual", *draw_problem(seed))
 
 
-def understated(data, penalty, tasks, rough):
+def understated(problem, data, penalty, rough):
     """Gaps below what is known about the distance to the optimum."""
-    problem = Problem.build(data, tasks)
     solutions = [solve_newton(problem, penalty, tol=tol) for tol in (rough, TOL, 1e-11)]
     least = min(solution.objective for solution in solutions)
     for tol, solution in zip((rough, TOL), solutions):
@@ -43,12 +49,12 @@ def understated(data, penalty, tasks, rough):
             yield f"at tol {tol:g} the gap is said to be {solution.gap:.1e} and is at least {distance:.1e}"
 
 
-def _broken(data, penalty, tasks):
-    solution = solve_newton(Problem.build(data, tasks), penalty, tol=TOL)
+def _broken(problem, data, penalty):
+    solution = solve_newton(problem, penalty, tol=TOL)
     if not np.isfinite(solution.params).all():
         return ["coefficients are not finite"]
     found = []
-    value = objective(data, solution.params, penalty, tasks)
+    value = objective(data, solution.params, penalty, problem.tasks)
     if abs(value - solution.objective) > 1e-9 * (1 + value):
         found.append(f"objective {solution.objective!r} is really {value!r}")
     if solution.gap < -1e-11:
@@ -56,7 +62,7 @@ def _broken(data, penalty, tasks):
     if solution.status == "not_converged":
         found.append(f"not converged, gap {solution.gap:.1e}")
     if solution.status == "optimal":
-        certificate = certify(Problem.build(data, tasks), solution.params, penalty)
+        certificate = certify(problem, solution.params, penalty)
         proved = certificate.relative_gap <= 10 * TOL if certificate.kind == "gap" else certificate.kkt <= 1e-5
         if certificate.relative_gap < -1e-11 or not proved:
             found.append(f"the referee sees a gap of {certificate.relative_gap:.1e} ({certificate.kind})")

@@ -1,12 +1,14 @@
 """Random whole problems of every kind the solver must take, drawn from a seed."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import expit
 
 from tests.wide import Data, Penalty
 from fusedlr.tasks import TaskGraph
 
-__all__ = ["draw_far", "draw_graph", "draw_nasty", "draw_problem"]
+__all__ = ["draw_far", "draw_graph", "draw_nasty", "draw_problem", "draw_sparse"]
 
 
 def draw_graph(rng, n_tasks):
@@ -43,6 +45,14 @@ def draw_problem(seed):
         weights[0] = 1.0
     offset = rng.normal(size=(n, t)) if rng.random() < 0.2 else None
     return Data.from_arrays(X, Y, weights, offset), _draw_penalty(rng, d), draw_graph(rng, t)
+
+
+def draw_sparse(seed):
+    """The same problem with columns of which a few, some or most entries are zero."""
+    data, penalty, tasks = draw_problem(seed)
+    rng = np.random.default_rng([40, seed])
+    filled = rng.choice([0.02, 0.1, 0.3, 1.0], size=data.n_features, p=[0.3, 0.4, 0.2, 0.1])
+    return replace(data, X=data.X * (rng.random(data.X.shape) < filled)), penalty, tasks
 
 
 NASTY = ("far means", "scales", "near duplicates", "large offsets", "many unknowns", "many edges")

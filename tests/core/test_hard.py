@@ -21,7 +21,8 @@ def test_far_means_beside_fused_intercepts(seed):
 @pytest.mark.parametrize("tol", [1e-2, 1e-4])
 def test_no_gap_is_understated_where_fused_intercepts_have_a_long_way_to_go(seed, tol):
     """A hundred thousand standard deviations from zero: the status may be "not_converged", but the gap is a bound."""
-    assert list(understated(*draw_far(seed, shifts=[1e5]), tol)) == []
+    data, penalty, tasks = draw_far(seed, shifts=[1e5])
+    assert list(understated(Problem.build(data, tasks), data, penalty, tol)) == []
 
 
 def test_an_intercept_far_from_its_optimum_is_not_certified():

@@ -42,7 +42,7 @@ WRONG = {
     "complex array": np.full((40, 3), 1j), "dates": np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"),
     "a date": np.datetime64("NaT", "D"), "pandas' NA": pd.NA, "pandas' NaT": pd.NaT,
     "masked": np.ma.masked_array(np.ones(40), np.arange(40) % 2), "masked constant": np.ma.masked,
-    "sparse": sparse.eye(40), "records": np.zeros(40, dtype=[("a", float)]),
+    "sparse": sparse.eye(39), "records": np.zeros(40, dtype=[("a", float)]),
     "a frame of words": pd.DataFrame({"a": ["x"] * 40}),
     "a series of other rows": pd.Series(np.ones(40), range(100, 140)), "a short series": pd.Series([1.0, 2.0]),
     "generator": (k for k in ()), "digits": 10**5000, "a duration": np.timedelta64("NaT"),

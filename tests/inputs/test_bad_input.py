@@ -58,7 +58,11 @@ BAD_EXOG = {
     "ones twice": (X.assign(one=1, two=1.0), ValueError, "exog.*2 constant columns.*'one', 'two'.*drop"),
     "ones only": (np.ones((30, 1)), ValueError, "exog.*at least one feature besides the constant"),
     "const is no constant": (X.rename(columns={"age": "const"}), ValueError, "exog.*'const'.*rename"),
-    "sparse": (scipy.sparse.csr_matrix(X.to_numpy()), TypeError, r"exog.*numpy array or a DataFrame.*toarray\(\)"),
+    "sparse and complex": (scipy.sparse.csr_matrix(1j * X.to_numpy()), TypeError, "exog.*numbers.*complex128"),
+    "sparse with nan": (scipy.sparse.csr_matrix(X.assign(age=np.nan).to_numpy(dtype=float)), ValueError,
+                        "exog must be finite, found nan or inf in 30 rows, columns 0; drop"),
+    "sparse and large": (scipy.sparse.csr_matrix(X.to_numpy(dtype=float) * 1e120), ValueError, "exog.*another unit"),
+    "sparse ones twice": (scipy.sparse.csr_matrix(np.ones((30, 2))), ValueError, "exog.*2 constant columns.*drop"),
     "other index": (X.set_axis(range(100, 130), axis=0), ValueError, "exog.*index of endog.*other labels.*align"),
     "other order": (X.iloc[::-1], ValueError, r"exog.*index of endog.*another order.*loc\[endog.index\]"),
 }
