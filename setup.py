@@ -25,6 +25,9 @@ class BuildSideBySide(build_ext):
     """Compiles the files of an extension at the same time: each takes a good part of a minute."""
 
     def build_extensions(self):
+        if self.compiler.compiler_type == "msvc":
+            raise SystemExit("fusedlr's core needs GCC or Clang, whose vectors Visual C++ does not have; on Windows "
+                             "use the Windows Subsystem for Linux, or Python and Clang of MSYS2 (CLANG64)")
         compile_in_turn = self.compiler.compile
 
         def compile_side_by_side(sources, **options):

@@ -198,7 +198,7 @@ def _real(name: str, value: Any, way_out: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
+        return np.inf if value > 0 else -np.inf
 
 
 def _is_hashable(value: Any) -> bool:

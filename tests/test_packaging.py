@@ -1,6 +1,7 @@
 """What is installed, what importing it costs and brings, and what a source distribution holds."""
 
 import ast
+import json
 import os
 import re
 import shlex
@@ -36,9 +37,17 @@ def test_version_is_that_of_the_installed_package():
     assert version("fusedlr") == fusedlr.__version__
 
 
-def test_changelog_and_citation_name_the_version():
-    assert f"## {fusedlr.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+def test_all_who_name_the_version_name_the_same():
     assert f"version: {fusedlr.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    for name in ("codemeta.json", ".zenodo.json"):
+        assert json.loads((ROOT / name).read_text())["version"] == fusedlr.__version__
+
+
+def test_changes_and_citation_agree_on_what_is_released():
+    """The newest version stands first, with its date or as unreleased; a released one is dated in the citation."""
+    number, when = re.search(r"^## ([\d.]+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE).groups()
+    released = re.search(r"^date-released: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert (number, when) == (fusedlr.__version__, released[1] if released else "unreleased")
 
 
 def test_import_needs_no_heavy_package():
@@ -160,7 +169,9 @@ def test_a_wheel_made_from_the_source_distribution_fits_a_model(compiled, tmp_pa
     with zipfile.ZipFile(source / "dist" / backend("build_wheel('dist')", source)) as wheel:
         wheel.extractall(tmp_path / "installed")
         assert {name.split("/")[0].partition("-")[0] for name in wheel.namelist()} == {"fusedlr"}
-        assert not [name for name in wheel.namelist() if "study" in name]
+        assert not [name for name in wheel.namelist() if "study" in name or "tests" in name]
+        inside = {Path(name).suffix for name in wheel.namelist() if name.startswith("fusedlr/")}
+        assert inside == {".py", ".so", ".typed"}  # no sources of the core
     shutil.rmtree(source)
     found = said([sys.executable, ROOT / "tests/try_wheel.py", tmp_path / "installed"], cwd=tmp_path)
     assert Path(found.strip()).is_relative_to(tmp_path / "installed")
@@ -223,7 +234,7 @@ def test_the_core_compiles_without_warnings(compiled):
 
 
 OTHERS = [*(name for name in ("g++", "clang++") if shutil.which(name) and ("clang" in name) != ("clang" in CC[0])),
-          "aarch64-linux-gnu-g++"]
+          "aarch64-linux-gnu-g++", "x86_64-w64-mingw32-g++"]
 
 
 @pytest.mark.slow
@@ -231,7 +242,7 @@ OTHERS = [*(name for name in ("g++", "clang++") if shutil.which(name) and ("clan
 def test_the_core_compiles_without_warnings_elsewhere(compiler):
     """By the compilers of other machines, without Python at hand."""
     if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu)")
+        pytest.skip(f"{compiler} is not installed (Debian: g++-aarch64-linux-gnu, g++-mingw-w64-x86-64)")
 
     command = [compiler, "-std=gnu++17", "-O0", *STRICT.split(), "-Werror", "-c", *CORE]
     parts = contents(ROOT / "fusedlr/core", "*.hpp", "core*.cpp"), said([compiler, "--version"])
