@@ -85,3 +85,15 @@ def test_r_is_not_called_from_the_python_inside_of_it():
             cat(grepl("inside of R, through reticulate", tryCatch(call(), error = conditionMessage)), "\\n")
         cat(identical(list(.Random.seed, search(), .libPaths()), before), "\\n")
     """) == ["TRUE ", "TRUE ", "TRUE "]
+
+
+def test_ordered_factors_keep_their_order_in_a_data_frame_and_are_refused_alone():
+    assert lines("""
+        level <- factor(c("low", "mid", "high")[rep(1:3, 20)], c("low", "mid", "high"), ordered = TRUE)
+        model <- fusedlr$FusedLogit$from_formula("level ~ a + b", cbind(x, level = level))
+        cat(model$endog_names, "\\n")
+        alone <- suppressWarnings(r_to_py(level))
+        cat(tryCatch({ fusedlr$FusedLogit$from_ordered(alone, x); "taken" }, error = function(e)
+            if (grepl("levels is needed, lowest first", conditionMessage(e))) "refused" else conditionMessage(e)), "\\n")
+        cat(fusedlr$FusedLogit$from_ordered(alone, x, levels = levels(level))$endog_names, "\\n")
+    """) == [">low >mid ", "refused ", ">low >mid "]

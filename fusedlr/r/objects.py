@@ -1,4 +1,4 @@
-"""R objects both ways: a fit as an R list, an R data.frame as a pandas DataFrame.
+"""R objects both ways: a fit as an R list; an R data.frame, matrix, table or time series as a pandas DataFrame.
 
 Factors are passed as codes and levels, and rebuilt as a Categorical in pandas or as a
 factor in R.
@@ -21,7 +21,15 @@ __all__ = ["from_r", "to_r"]
 
 _FRAME_FROM_R = """
 function(frame) {
-    if (!inherits(frame, "data.frame")) stop("a data.frame is needed, found an object of class ", class(frame)[1L])
+    if (inherits(frame, "table")) frame <- as.data.frame(frame, stringsAsFactors = TRUE)
+    else if (inherits(frame, "ts")) {
+        values <- if (is.matrix(frame)) frame else matrix(frame, dimnames = list(NULL, "value"))
+        frame <- data.frame(time = as.numeric(stats::time(frame)), unclass(values)[, , drop = FALSE],
+                            check.names = FALSE)
+    }
+    else if (is.matrix(frame) && is.atomic(frame)) frame <- as.data.frame(frame, stringsAsFactors = FALSE)
+    if (!inherits(frame, "data.frame"))
+        stop("a data.frame, matrix, table or ts is needed, found an object of class ", class(frame)[1L])
     if (any(vapply(frame, inherits, NA, "haven_labelled")))
         stop("a column of class haven_labelled has words beside its numbers; choose by haven::as_factor() or ",
              "haven::zap_labels() first")
@@ -75,12 +83,12 @@ _BY_NAME = """function(name) {
 
 
 def from_r(data_frame: Any) -> pd.DataFrame:
-    """An R data.frame as a pandas DataFrame.
+    """An R data.frame, matrix, contingency table or time series as a pandas DataFrame.
 
     Parameters
     ----------
     data_frame : rpy2 object or str
-        A data.frame of rpy2, or the name of one that R can see (``"infert"``,
+        An object of rpy2, or the name of one that R can see (``"infert"``,
         or ``"survival::rotterdam"`` of a package that is installed but not attached).
 
     Returns
@@ -88,7 +96,8 @@ def from_r(data_frame: Any) -> pd.DataFrame:
     DataFrame
         Factors as categories with their levels in R's order, NA as missing (as a level,
         too), dates and times as UTC timestamps, a matrix column as its columns. Row names become
-        the index unless they only count. Ready for ``FusedLogit(frame[outcomes],
+        the index unless they only count. A table has one row a cell, its count in ``Freq``, as
+        ``weights``; a time series its ``time`` and its columns (``value`` where it has one). Ready for ``FusedLogit(frame[outcomes],
         frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
         factors are outcomes as they are.
 
@@ -101,7 +110,7 @@ def from_r(data_frame: Any) -> pd.DataFrame:
     1    59.0   117.0
     """
     if not isinstance(data_frame, str) and not hasattr(data_frame, "__sexp__"):
-        raise TypeError("data_frame must be a data.frame of rpy2 or the name of one, found "
+        raise TypeError("data_frame must be a data.frame, matrix, table or ts of rpy2 or the name of one, found "
                         f"{type(data_frame).__name__}")
     if isinstance(data_frame, str):
         data_frame = session.call_raw(_BY_NAME, name=data_frame)
@@ -113,11 +122,14 @@ def from_r(data_frame: Any) -> pd.DataFrame:
 
 
 def to_r(results: Result | pd.DataFrame) -> Any:
-    """A fit, a grid, a choice of penalties, a refit, a bootstrap or a DataFrame as an object of R.
+    """A fit, a grid, a choice of penalties, a refit, a bootstrap, a stability selection or a DataFrame as an R object.
+
+    Lists of data.frames, arrays, numbers and words: plain objects of R, which need no package there
+    and are no fits of the R package. Fit in R for these; the numbers are the same.
 
     Parameters
     ----------
-    results : FusedLogitResults, Grid, CVResults, RefitResults, BootstrapResults or DataFrame
+    results : FusedLogitResults, Grid, CVResults, RefitResults, BootstrapResults, StabilityResults or DataFrame
 
     Returns
     -------
@@ -132,7 +144,9 @@ def to_r(results: Result | pd.DataFrame) -> Any:
         penalties, its ``table``, the ``chosen`` row (from 1) and that ``fit``. Of a refit,
         its ``table`` (one row for each estimated value) and ``coefficients``. Of a
         bootstrap, ``coefficients`` of the fit, their ``errors``, the ``selected`` and
-        ``tied`` shares, and the ``samples``, an array (resamples, terms, tasks).
+        ``tied`` shares, and the ``samples``, an array (resamples, terms, tasks). Of a
+        stability selection, the ``stable`` set, its ``threshold`` and the ``multiple`` of the
+        penalty, the ``selected`` and ``changed`` shares, and the ``samples``.
 
     Examples
     --------
@@ -144,8 +158,8 @@ def to_r(results: Result | pd.DataFrame) -> Any:
     """
     make = next((_MAKERS[kind] for kind in _class_names(results) if kind in _MAKERS), None)
     if make is None:
-        raise TypeError(f"results must be a fit, Grid, CVResults, RefitResults, BootstrapResults or DataFrame, found "
-                        f"{type(results).__name__}")
+        raise TypeError("results must be a fit, Grid, CVResults, RefitResults, BootstrapResults, StabilityResults or "
+                        f"DataFrame, found {type(results).__name__}")
     vectors = _robjects().vectors
     if isinstance(results, pd.DataFrame):
         return vectors.DataFrame(make(results))
@@ -285,6 +299,12 @@ def _bootstrap_parts(found):
             "samples": _named_array(found.samples, found.results.model)}
 
 
+def _stability_parts(found):
+    return {"stable": _frame_to_r(found.stable()), "threshold": found.threshold(), "multiple": found.multiple,
+            "selected": _frame_to_r(found.selection_frequency), "changed": _frame_to_r(found.change_frequency),
+            "samples": _named_array(found.samples, found.results.model)}
+
+
 def _named_array(values, model):
     """Coefficients of many fits, an R array (fits, terms, tasks) with names."""
     source = """function(values, size, terms, tasks) array(values, size, list(NULL, terms, tasks))"""
@@ -294,4 +314,4 @@ def _named_array(values, model):
 
 # By name, because the classes live in modules that are imported only when they are needed.
 _MAKERS = {"DataFrame": _frame_to_r, "FusedLogitResults": _fit_parts, "Grid": _grid_parts, "CVResults": _cv_parts,
-           "RefitResults": _refit_parts, "BootstrapResults": _bootstrap_parts}
+           "RefitResults": _refit_parts, "BootstrapResults": _bootstrap_parts, "StabilityResults": _stability_parts}

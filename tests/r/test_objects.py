@@ -78,7 +78,7 @@ def test_a_name_that_r_can_see_is_enough():
 
 
 def test_what_is_no_data_frame_is_refused_in_words():
-    with pytest.raises(RError, match="a data.frame is needed, found an object of class numeric"):
+    with pytest.raises(RError, match="a data.frame, matrix, table or ts is needed, found an object of class numeric"):
         from_r(session.call_raw("function() 1"))
     with pytest.raises(RError, match="column of class complex"):
         from_r(session.call_raw("function() data.frame(x = 1i)"))
@@ -183,7 +183,7 @@ def test_what_cannot_go_to_r_is_refused_by_name(frame, word):
 
 @pytest.mark.parametrize("data_frame", [5, None, pd.DataFrame({"a": [1]})])
 def test_what_cannot_come_from_r_is_refused_by_name(data_frame):
-    with pytest.raises(TypeError, match="data_frame must be a data.frame of rpy2 or the name of one"):
+    with pytest.raises(TypeError, match="data_frame must be a data.frame, matrix, table or ts of rpy2 or the name of one"):
         from_r(data_frame)
 
 
@@ -215,3 +215,30 @@ def test_a_refit_and_a_bootstrap_go_to_r(results):
     assert back[0].tolist() == [4, 3, 3] and back[1][0] == boot.samples[1, 2, 0]
     np.testing.assert_array_equal(back[2], boot.fusion_frequency)
     np.testing.assert_array_equal(back[3], boot.bse)
+
+
+def test_matrices_tables_and_time_series_come_as_frames():
+    matrix = from_r("state.x77")
+    assert matrix.loc["Alaska", "Area"] == 566432 and matrix.shape == (50, 8)
+    assert from_r(session.call_raw("function() matrix(1:4, 2)")).columns.tolist() == ["V1", "V2"]
+    table = from_r("Titanic")
+    assert table.columns.tolist() == ["Class", "Sex", "Age", "Survived", "Freq"] and table["Freq"].sum() == 2201
+    assert table["Class"].cat.categories.tolist() == ["1st", "2nd", "3rd", "Crew"]
+    series = from_r("AirPassengers")
+    assert series.columns.tolist() == ["time", "value"] and series["time"].iloc[1] == pytest.approx(1949 + 1 / 12)
+    several = from_r("EuStockMarkets")
+    assert several.columns.tolist() == ["time", "DAX", "SMI", "CAC", "FTSE"] and len(several) == 1860
+
+
+def test_a_table_from_r_is_fitted_by_its_counts():
+    table = from_r("Titanic")
+    model = FusedLogit.from_long(table["Survived"], (table[["Sex"]] == "Female").astype(float), table["Class"],
+                                 order=["1st", "2nd", "3rd", "Crew"], weights=table["Freq"])
+    fit = model.fit(l1=0.1, fusion=0.1)
+    assert (fit.coefs > 1).all().all() and fit.nobs_per_task.sum() == 2201
+
+
+def test_stability_selections_go_to_r(results):
+    found = to_r(results.stability(n=20, progress=False))
+    assert list(found.names) == ["stable", "threshold", "multiple", "selected", "changed", "samples"]
+    assert tuple(found.rx2("samples").dim) == (20, 3, 3)
