@@ -97,8 +97,8 @@ def from_r(data_frame: Any) -> pd.DataFrame:
         Factors as categories with their levels in R's order, NA as missing (as a level,
         too), dates and times as UTC timestamps, a matrix column as its columns. Row names become
         the index unless they only count. A table has one row a cell, its count in ``Freq``, as
-        ``weights``; a time series its ``time`` and its columns (``value`` where it has one). Ready for ``FusedLogit(frame[outcomes],
-        frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
+        ``weights``; a time series its ``time`` and its columns (``value`` where it has one).
+        Ready for ``FusedLogit(frame[outcomes], frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
         factors are outcomes as they are.
 
     Examples

@@ -183,7 +183,7 @@ def test_what_cannot_go_to_r_is_refused_by_name(frame, word):
 
 @pytest.mark.parametrize("data_frame", [5, None, pd.DataFrame({"a": [1]})])
 def test_what_cannot_come_from_r_is_refused_by_name(data_frame):
-    with pytest.raises(TypeError, match="data_frame must be a data.frame, matrix, table or ts of rpy2 or the name of one"):
+    with pytest.raises(TypeError, match="data_frame must be a data.frame, matrix, table or ts of rpy2 or the name"):
         from_r(data_frame)
 
 
