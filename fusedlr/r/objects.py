@@ -98,7 +98,8 @@ def from_r(data_frame: Any) -> pd.DataFrame:
         too), dates and times as UTC timestamps, a matrix column as its columns. Row names become
         the index unless they only count. A table has one row a cell, its count in ``Freq``, as
         ``weights``; a time series its ``time`` and its columns (``value`` where it has one).
-        Ready for ``FusedLogit(frame[outcomes], frame[features])`` and ``FusedLogit.from_formula(formula, frame)``; two-level
+        Ready for ``FusedLogit(frame[outcomes], frame[features])`` and
+        ``FusedLogit.from_formula(formula, frame)``; two-level
         factors are outcomes as they are.
 
     Examples
