@@ -93,8 +93,9 @@ def margins(refitted: RefitResults, which: str = "prob") -> MarginalEffects:
     vague = (slopes != 0).astype(float) @ np.isnan(cov).astype(float) @ (slopes != 0).T > 0
     names = [refitted.model.exog_names[1 + j] for j in rows]
     table = pd.DataFrame(found.to_numpy(), pd.Index(names, name="feature", tupleize_cols=False), found.columns)
+    widths = [_width(column) for column in refitted.model.problem.design.columns(1 + rows).T]
     return MarginalEffects(table, np.where(vague, np.nan, slopes @ np.nan_to_num(cov) @ slopes.T), which,
-                           np.array([_width(refitted.model.problem.design.X[:, j]) for j in rows]))
+                           np.array(widths))
 
 
 def _width(column):
