@@ -6,6 +6,7 @@ import pytest
 
 import fusedlr
 from fusedlr import FusedLogit
+from fusedlr.tuning import fusion_limit
 
 RNG = np.random.default_rng(6)
 X = pd.DataFrame(RNG.normal(size=(200, 3)) * [1.0, 5.0, 1.0], columns=["free", "constant", "plain"])
@@ -60,3 +61,22 @@ def test_cross_validation_goes_by_them():
     nothing = FusedLogit(Y, X, fusion_factors=np.zeros(3))
     assert nothing.penalty_limits().fusion == 0
     assert nothing.fit_cv(folds=3, rng=1).table["fusion"].unique().tolist() == [0.0]
+
+
+@pytest.mark.parametrize("l1, l2", [(0.0, 0.0), (1.0, 0.5), (4.0, 0.0)])
+@pytest.mark.parametrize("fuse_intercepts", [False, True])
+@pytest.mark.parametrize("tasks", ["chain", "ring", [("y1", "y2")]])
+def test_at_the_limit_all_but_the_free_feature_are_tied(tasks, fuse_intercepts, l1, l2):
+    """Features depend on each other, so that the free one takes part in where the others are tied."""
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.normal(size=(150, 3)) + rng.normal(size=(150, 1)), columns=["free", "one", "two"])
+    Y = X.to_numpy() @ np.array([[0.0, 1.0, 3.0], [1.0, 1.0, 2.0], [0.0, 0.4, 0.0]]) + rng.logistic(size=(150, 3)) > 0
+    model = FusedLogit(Y, X, tasks, fusion_factors=[0.0, 1.0, 2.0], fuse_intercepts=fuse_intercepts)
+    limit = fusion_limit(model.problem, l1, l2)
+
+    def steps(fusion):
+        params = model.tasks.differences(model.fit(l1, l2, fusion).params.to_numpy())
+        return np.delete(params, [1] if fuse_intercepts else [0, 1], axis=0), params[1]
+
+    tied, free = steps(limit * (1 + 1e-4))
+    assert not tied.any() and free.all() and steps(limit * 0.99)[0].any()

@@ -13,9 +13,8 @@ import numpy as np
 from .. import matrices
 from ..constrained_fit import fit_pattern
 from ..objective import gradient, loss_derivatives
-from ..problem import Design, Groups, Labels, Penalty, Problem
+from ..problem import Groups, Penalty, Problem
 from ..solver import solve_newton
-from ..tasks import TaskGraph
 
 __all__ = ["PenaltyLimits", "default_penalties", "fusion_limit", "l1_limit", "null_params", "penalty_limits"]
 
@@ -109,10 +108,10 @@ def l1_limit(problem: Problem, fusion: Any = 0.0) -> float:
 def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     """Smallest fusion at which all tasks have the same coefficients and, where these are fused, the same intercept.
 
-    In a disconnected graph, equal within each connected component. The pooled model is
-    fitted at l1 and l2 first; the limit is the least bound on the dual variable (slope)
-    of any edge such that they cancel the gradient of each task. With l1 = l2 = 0 and no
-    more rows than coefficients the pooled model has no unique fit; an l2 of a thousandth
+    In a disconnected graph, equal within each connected component; features of fusion factor 0
+    are free. The model with these ties is fitted at l1 and l2 first; the limit is the least bound
+    on the dual variable (slope) of any edge such that they cancel the gradient of each task. With
+    l1 = l2 = 0 and no more rows than values this model has no unique fit; an l2 of a thousandth
     of the mean curvature of the loss is used instead.
 
     Parameters
@@ -123,13 +122,12 @@ def fusion_limit(problem: Problem, l1: Any = 0.0, l2: Any = 0.0) -> float:
     Returns
     -------
     float
-        0 if no two tasks are neighbours, or nothing is fused. Approximate where some fusion
-        factor is 0: those features are pooled too.
+        0 if no two tasks are neighbours, or nothing is fused.
     """
     if not len(problem.tasks.edges) or not problem.factors.fusion.any():
         return 0.0
     problem, penalty = _centred(problem), problem.penalty(l1, l2, 0.0)
-    params = _pooled_params(problem, penalty)
+    params = _tied_params(problem, penalty)
     slopes = gradient(problem, params) + penalty.l2[:, None] * params + penalty.l1[:, None] * np.sign(params)
     slack = np.where(params == 0, penalty.l1[:, None], 0.0)
     fused = problem.factors.fusion > 0
@@ -195,48 +193,21 @@ def _mean_curvature(problem):
     return float(np.mean(means))
 
 
-def _pooled_params(problem, penalty):
-    """The pooled fit of each connected component: tasks are equal, up to intercepts that are not fused."""
-    parts = problem.tasks.components()
-    params = np.empty((1 + problem.n_features, problem.n_tasks))
-    for part in range(parts.max() + 1):
-        members = np.flatnonzero(parts == part)
-        column = _pooled_column(_stacked(problem, members), penalty, len(members))
-        params[:, members] = column[:len(params)]
-        params[0, members] += np.append(0.0, column[len(params):])  # beside 0 nothing is left where they are fused
-    return params
-
-
-def _pooled_column(pooled, penalty, n_members):
-    """The fit of one pooled task: intercept, coefficients, and the unpenalized shifts that ``_stacked`` put last."""
-    shifts = np.zeros(1 + pooled.n_features - len(penalty.l1))
-    l1, l2 = (np.append(n_members * rows, shifts) for rows in (penalty.l1, penalty.l2))
-    if not l1.any() and not l2.any():
-        if 1 + pooled.n_features < pooled.n_rows / n_members:
-            return fit_pattern(pooled, np.arange(1 + pooled.n_features)[:, None]).params
-        d = len(penalty.l1) - 1
-        X, unit = pooled.design.X[:, :d], pooled.scale[:d]
-        squares = matrices.squares(matrices.divided(X, unit))
-        l2[1:1 + d] = _ALMOST_ZERO * np.mean(pooled.labels.weight @ squares) / 4 * unit**2
-    return _solve(pooled, Penalty(l1, l2, np.zeros_like(l1)))
-
-
-def _stacked(problem, members):
-    """All labels of some tasks as one task; if intercepts are not fused, with a column for each task but the first."""
-    labels = problem.labels.some(np.isin(problem.labels.task, members))
-    d, shifts = problem.n_features, 0 if problem.fuse_intercepts else len(members) - 1
-    steps = labels.task[:, None] == members[1:1 + shifts]
-    if matrices.is_sparse(problem.design.X):
-        X = matrices.beside(matrices.cut(problem.design.X, labels.row), steps.astype(float))
-    else:
-        X = np.empty((labels.size, d + shifts))  # once, because it is the largest array of all
-        for labelled in labels.parts:
-            X[labelled, :d] = problem.design.X[labels.row[labelled]]
-        X[:, d:] = steps
-    pooled = Labels(np.array([0, labels.size]), np.arange(labels.size), labels.sign, labels.weight)
-    scale = np.append(problem.scale, np.ones(shifts))
-    return Problem(Design(X, problem.design.shift(labels)[:, None]), pooled, TaskGraph.chain(1),
-                   Groups.rows(pooled, pooled.size), scale, Penalty.factors(X.shape[1]))
+def _tied_params(problem, penalty):
+    """The fit in which every fused row has one value in each connected component of the tasks; other rows are free."""
+    fused = problem.factors.fusion > 0
+    weight = problem.labels.by_row(problem.labels.weight, problem.n_rows)
+    if not penalty.l1.any() and not penalty.l2.any():
+        places = np.where(fused[:, None], problem.tasks.components(), np.arange(problem.n_tasks))
+        pattern = np.unique(places + problem.n_tasks * np.arange(len(fused))[:, None], return_inverse=True)[1]
+        if pattern.max() + 1 < problem.n_rows:
+            return fit_pattern(problem, pattern.reshape(places.shape)).params
+        squares = weight @ matrices.squares(matrices.divided(problem.design.X, problem.scale))
+        almost = _ALMOST_ZERO * np.mean(squares) / 4 / problem.n_tasks
+        penalty = replace(penalty, l2=np.append(0.0, almost * problem.scale**2))
+    # The slope of an edge is never larger than those of all labels together, so that this fusion ties everything.
+    slopes = np.append(weight.sum(), weight @ abs(problem.design.X)) + problem.n_tasks * penalty.l1
+    return _solve(problem, replace(penalty, fusion=np.where(fused, 4 * slopes / problem.tasks.weights.min(), 0.0)))
 
 
 def _solve(problem, penalty):
