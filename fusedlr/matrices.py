@@ -15,7 +15,7 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse
 from . import checks
 from .io import Array, Parts, refuse
 
-__all__ = ["Matrix", "about_mean", "absolute_largest", "beside", "columns_of_ones", "complete_rows", "constant_columns",
+__all__ = ["Matrix", "about_mean", "beside", "columns_of_ones", "complete_rows", "constant_columns",
            "cut", "dense", "divided", "finite", "for_core", "frame", "is_sparse", "largest", "moments", "part",
            "saved_matrix", "size_in_bytes", "sparse", "squares"]
 
@@ -130,15 +130,6 @@ def largest(X: Matrix) -> float:
     """Largest absolute value that is not NaN."""
     found = X.data if issparse(X) else X
     return max(np.fmax.reduce(found, axis=None, initial=0.0), -np.fmin.reduce(found, axis=None, initial=0.0))
-
-
-def absolute_largest(X: Matrix) -> np.ndarray:
-    """Largest absolute value of every column, shape (d,)."""
-    if not issparse(X):
-        return np.abs(X).max(axis=0)
-    found = np.zeros(X.shape[1])
-    np.maximum.at(found, _column(X), np.abs(X.data))
-    return found
 
 
 def complete_rows(X: Matrix) -> np.ndarray:

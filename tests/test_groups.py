@@ -62,12 +62,6 @@ def test_clustered_errors_are_those_of_statsmodels(visits):
     np.testing.assert_allclose(found.bse.iloc[0], expected.bse.iloc[:4], rtol=1e-6)
 
 
-def test_the_sandwich_does_not_depend_on_how_many_groups_are_held_at_a_time(model, monkeypatch):
-    expected = model.fit(0, 0, 2).refit().bse
-    monkeypatch.setattr("fusedlr.constrained_fit._CELLS", 1)
-    pd.testing.assert_frame_equal(model.fit(0, 0, 2).refit().bse, expected, rtol=1e-12)
-
-
 def test_the_summary_says_by_what_errors_are_clustered(model, visits):
     y, X, person, _ = visits
     refitted = str(model.fit(1, 0.1, 1).refit().summary())

@@ -120,6 +120,9 @@ SEXP fusedlr_paired(SEXP parts, SEXP code, SEXP times, SEXP by_loss, SEXP share,
 SEXP fusedlr_fold_means(SEXP scores, SEXP weights, SEXP repeats);
 SEXP fusedlr_best(SEXP points, SEXP cost, SEXP second);
 SEXP fusedlr_one_error(SEXP points, SEXP cost, SEXP error, SEXP df, SEXP best);
+SEXP fusedlr_pattern(SEXP params, SEXP ends);
+SEXP fusedlr_refit(SEXP parts, SEXP pattern, SEXP scale, SEXP code, SEXP times, SEXP cluster);
+SEXP fusedlr_df(SEXP parts, SEXP code, SEXP times, SEXP params, SEXP l2);
 
 static const R_CallMethodDef calls[] = {
     {"C_solve", reinterpret_cast<DL_FUNC>(fusedlr_solve), 5},
@@ -137,6 +140,9 @@ static const R_CallMethodDef calls[] = {
     {"C_fold_means", reinterpret_cast<DL_FUNC>(fusedlr_fold_means), 3},
     {"C_best", reinterpret_cast<DL_FUNC>(fusedlr_best), 3},
     {"C_one_error", reinterpret_cast<DL_FUNC>(fusedlr_one_error), 5},
+    {"C_pattern", reinterpret_cast<DL_FUNC>(fusedlr_pattern), 2},
+    {"C_refit", reinterpret_cast<DL_FUNC>(fusedlr_refit), 6},
+    {"C_df", reinterpret_cast<DL_FUNC>(fusedlr_df), 5},
     {nullptr, nullptr, 0},
 };
 

@@ -98,14 +98,18 @@ inline void check_labels(SEXP labels, int rows) {
 
 inline int tasks_of(SEXP labels) { return static_cast<int>(Rf_xlength(VECTOR_ELT(labels, 0))) - 1; }
 
-inline void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
+inline void check_ends(SEXP ends, int tasks) {
   need(TYPEOF(ends) == INTSXP && Rf_isMatrix(ends) && Rf_nrows(ends) == 2, "edges are not pairs of whole numbers");
-  const int edges = Rf_ncols(ends);
+  const int *end = INTEGER(ends);
+  for (int e = 0; e < Rf_ncols(ends); e++)
+    need(end[2 * e] >= 0 && end[2 * e] < end[2 * e + 1] && end[2 * e + 1] < tasks, "an edge joins no two of the tasks");
+}
+
+inline void check_edges(SEXP ends, SEXP weights, SEXP chain, int tasks) {
+  check_ends(ends, tasks);
+  const int edges = Rf_ncols(ends), *end = INTEGER(ends);
   need(is_vector(weights, REALSXP, edges) && all_between(weights, 0, LARGEST), "edge weights");
   need(is_vector(chain, LGLSXP, 1), "chain is not TRUE or FALSE");
-  const int *end = INTEGER(ends);
-  for (int e = 0; e < edges; e++)
-    need(end[2 * e] >= 0 && end[2 * e] < end[2 * e + 1] && end[2 * e + 1] < tasks, "an edge joins no two of the tasks");
   if (LOGICAL(chain)[0] != TRUE) return;
   need(edges == tasks - 1, "the edges are no chain");
   for (int e = 0; e < edges; e++) need(end[2 * e] == e && end[2 * e + 1] == e + 1, "the edges are no chain");

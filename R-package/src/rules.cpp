@@ -233,4 +233,75 @@ SEXP fusedlr_one_error(SEXP points, SEXP cost, SEXP error, SEXP df, SEXP best) {
   return Rf_ScalarInteger(found < 0 ? NA_INTEGER : found + 1);
 }
 
+// Support and ties of coefficients (tasks, 1 + features): the number of the value in each place, from 1 along the rows
+// of coef(), 0 for a zero, integers (tasks, 1 + features). ends (2, edges) from 0.
+SEXP fusedlr_pattern(SEXP params, SEXP ends) {
+  need(TYPEOF(params) == REALSXP && Rf_isMatrix(params) && Rf_xlength(params) > 0, "coefficients");
+  check_ends(ends, Rf_nrows(params));
+  SEXP out = PROTECT(Rf_allocMatrix(INTSXP, Rf_nrows(params), Rf_ncols(params)));
+  guarded([&] {
+    fusedlr::pattern_of(Rf_ncols(params), Rf_nrows(params), Rf_ncols(ends), INTEGER(ends), REAL(params), INTEGER(out));
+    for (R_xlen_t i = 0; i < Rf_xlength(out); i++) INTEGER(out)[i]++;
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Maximum likelihood of the values of a pattern, as C_pattern has it: a list of values (p), their covariance (p, p),
+// which are unbounded and which collinear (p), both NaN in the covariance. That is the inverse information, or the
+// sandwich estimator by units where `cluster` is TRUE. scale (features): that of each feature.
+SEXP fusedlr_refit(SEXP parts, SEXP pattern, SEXP scale, SEXP code, SEXP times, SEXP cluster) {
+  check_problem(parts);
+  check_units(code, times);
+  SEXP x = VECTOR_ELT(parts, 0);
+  const int rows = 1 + n_features(x), tasks = tasks_of(VECTOR_ELT(parts, 1));
+  need(is_matrix(pattern, INTSXP, tasks, rows), "pattern does not fit x");
+  need(is_vector(scale, REALSXP, rows - 1) && all_between(scale, 0, LARGEST), "scale does not fit x");
+  need(Rf_xlength(code) == n_rows(x) && is_vector(cluster, LGLSXP, 1), "groups do not fit x");
+  int p = 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(pattern); i++) {
+    need(INTEGER(pattern)[i] >= 0 && INTEGER(pattern)[i] <= Rf_xlength(pattern), "pattern");
+    p = std::max(p, INTEGER(pattern)[i]);
+  }
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));
+  SEXP values = SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, p));
+  SEXP covariance = SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, p, p));
+  SEXP unbounded = SET_VECTOR_ELT(out, 2, Rf_allocVector(LGLSXP, p));
+  SEXP collinear = SET_VECTOR_ELT(out, 3, Rf_allocVector(LGLSXP, p));
+  guarded([&] {
+    const Features features(VECTOR_ELT(parts, 0));
+    const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
+    const fusedlr::Problem problem = read_problem(parts, flat, features);
+    std::vector<int> numbers(INTEGER(pattern), INTEGER(pattern) + Rf_xlength(pattern));
+    for (int &number : numbers) number--;
+    const std::unique_ptr<bool[]> flags(new bool[2 * static_cast<std::size_t>(p) + 1]());
+    fusedlr::fit_pattern(problem, numbers.data(), p, REAL(scale), REAL(values), REAL(covariance), flags.get(),
+                         flags.get() + p);
+    if (LOGICAL(cluster)[0] == TRUE && p > 0)
+      fusedlr::clustered_covariance(problem, read_units(code, times), numbers.data(), p, REAL(values),
+                                    REAL(covariance));
+    std::copy_n(flags.get(), p, LOGICAL(unbounded));
+    std::copy_n(flags.get() + p, p, LOGICAL(collinear));
+  });
+  UNPROTECT(1);
+  return out;
+}
+
+// Effective degrees of freedom of coefficients (tasks, 1 + features) with a ridge l2 (1 + features) on their rows.
+SEXP fusedlr_df(SEXP parts, SEXP code, SEXP times, SEXP params, SEXP l2) {
+  check_problem(parts);
+  check_units(code, times);
+  need(number_of_fits(params, parts) == 1, "coefficients");
+  need(Rf_xlength(code) == n_rows(VECTOR_ELT(parts, 0)), "groups do not fit x");
+  need(is_vector(l2, REALSXP, 1 + n_features(VECTOR_ELT(parts, 0))) && all_between(l2, 0, LARGEST * LARGEST),
+       "l2 does not fit x");
+  double df = 0;
+  guarded([&] {
+    const Features features(VECTOR_ELT(parts, 0));
+    const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
+    df = fusedlr::effective_df(read_problem(parts, flat, features), read_units(code, times), REAL(params), REAL(l2));
+  });
+  return Rf_ScalarReal(df);
+}
+
 }  // extern "C"

@@ -16,10 +16,10 @@ objective and the gap are those of the penalties that were asked for, of which o
 ``NewtonSolver.ridge`` says what was added.
 """
 
-from ._core import (ACCEPTED, FLOOR, STATUS, Core, FlatLabels, LabelledRows, SamplingUnits, best_point, cpu, fold_means,
-                    gauge, lowest_costs, one_standard_error, person_periods, points_at_once, prox, scales, stripes,
-                    within_one_error)
+from ._core import (ACCEPTED, FLOOR, RIDGE, STATUS, Core, FlatLabels, LabelledRows, SamplingUnits, best_point, cpu,
+                    fold_means, gauge, lowest_costs, one_standard_error, pattern_of, person_periods, points_at_once,
+                    prox, scales, stripes, within_one_error)
 
-__all__ = ["ACCEPTED", "FLOOR", "STATUS", "Core", "FlatLabels", "LabelledRows", "SamplingUnits", "best_point", "cpu",
-           "fold_means", "gauge", "lowest_costs", "one_standard_error", "person_periods", "points_at_once", "prox",
-           "scales", "stripes", "within_one_error"]
+__all__ = ["ACCEPTED", "FLOOR", "RIDGE", "STATUS", "Core", "FlatLabels", "LabelledRows", "SamplingUnits", "best_point",
+           "cpu", "fold_means", "gauge", "lowest_costs", "one_standard_error", "pattern_of", "person_periods",
+           "points_at_once", "prox", "scales", "stripes", "within_one_error"]

@@ -160,6 +160,25 @@ int one_standard_error(int points, const double *point, const double *cost, cons
 void fold_means(int folds, int repeats, int points, const double *score, const double *weight, double *mean,
                 double *error);
 
+// core_patterns.cpp: maximum likelihood with support and ties fixed. A pattern is the number of the free value in each
+// place of the coefficients, (1 + features) x tasks, or -1 for a zero. Support and ties of coefficients: their values
+// are numbered along the rows, and a row 0 of intercepts has no zeros; returns how many there are.
+int pattern_of(int rows, int tasks, int edges, const int *ends, const double *params, int *pattern);
+constexpr double RIDGE = 1e-2;  // on values without a finite estimate, times the square of the feature's scale
+// Estimates of the values, and the inverse of the information in them, (values x values). Without a finite estimate
+// (separation), or linked to one, is `unbounded`, with the ridge to keep it finite; `collinear` is not identified. Both
+// have NaN for a covariance. `scale` is that of each feature.
+void fit_pattern(const Problem &problem, const int *pattern, int values, const double *scale, double *value,
+                 double *covariance, bool *unbounded, bool *collinear);
+// Puts the sandwich estimator in place of the inverse information: scores summed by unit, each over how often it
+// counts.
+void clustered_covariance(const Problem &problem, const Units &units, const int *pattern, int values,
+                          const double *value, double *covariance);
+// Effective degrees of freedom of coefficients: the trace of (H + R)^-1 H, H the information in their values and R the
+// ridge `l2` (1 + features) on them. Where units have several labels, Takeuchi's trace of (H + R)^-1 J if it is larger,
+// J the sum of outer products of the units' scores.
+double effective_df(const Problem &problem, const Units &units, const double *params, const double *l2);
+
 // core_periods.cpp: labels of survival data. Fills start, (causes * intervals + 1), row, sign and weight, and returns
 // the number of labels; only the last where `row` is null. `event` is 0 or a cause from 1 on, `breaks` are
 // (intervals + 1) rising numbers.

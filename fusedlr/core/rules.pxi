@@ -34,12 +34,20 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
                                                               const int *, int) except +
     void core_fold_means "fusedlr::fold_means"(int, int, int, const double *, const double *, double *,
                                                double *) except +
+    const double core_ridge "fusedlr::RIDGE"
+    int core_pattern_of "fusedlr::pattern_of"(int, int, int, const int *, const double *, int *) except +
+    void core_fit_pattern "fusedlr::fit_pattern"(const Problem &, const int *, int, const double *, double *, double *,
+                                                 cbool *, cbool *) except +
+    void core_clustered_covariance "fusedlr::clustered_covariance"(const Problem &, const Units &, const int *, int,
+                                                                   const double *, double *) except +
+    double core_effective_df "fusedlr::effective_df"(const Problem &, const Units &, const double *,
+                                                     const double *) except +
     int64_t core_person_periods "fusedlr::person_periods"(int, const double *, const double *, const int *, int,
                                                           const double *, int, int64_t *, int *, signed char *,
                                                           double *) except +
 
 
-ACCEPTED, FLOOR = core_accepted, core_floor
+ACCEPTED, FLOOR, RIDGE = core_accepted, core_floor, core_ridge
 
 
 def stripes(const double[:, ::1] points, int64_t cells):
@@ -189,8 +197,7 @@ cdef class LabelledRows:
         check("shares", shares, (params.shape[0], units.units.rows), 0)
         for fold in params:
             self.check_params(fold)
-        if units.units.rows != self.problem.X.rows:
-            raise ValueError(f"units must be of {self.problem.X.rows} rows, found {units.units.rows}")
+        self.check_units(units)
         cdef int folds = params.shape[0], points = params.shape[1] - 1
         cdef double[::1] variance = np.empty(points)
         if folds and points > 0:
@@ -199,9 +206,69 @@ cdef class LabelledRows:
                                       &params[0, 0, 0, 0], &variance[0])
         return np.asarray(variance)
 
+    def fit_pattern(self, const int[:, ::1] pattern, const double[::1] scale):
+        """Values (p,), inverse information (p, p), which values are unbounded, and which collinear; see core.hpp."""
+        cdef int values = self.check_pattern(pattern)
+        check("scale", scale, (self.problem.X.features,), 0)
+        cdef double[::1] value = np.zeros(max(values, 1))
+        cdef double[:, ::1] covariance = np.empty((max(values, 1), max(values, 1)))
+        cdef unsigned char[:, ::1] flags = np.zeros((2, max(values, 1)), dtype=np.uint8)
+        with nogil:
+            core_fit_pattern(self.problem, &pattern[0, 0], values, &scale[0], &value[0], &covariance[0, 0],
+                             <cbool *>&flags[0, 0], <cbool *>&flags[1, 0])
+        unbounded, collinear = np.asarray(flags)[:, :values].astype(bool)
+        return np.asarray(value)[:values], np.asarray(covariance)[:values, :values], unbounded, collinear
+
+    def clustered_covariance(self, SamplingUnits units, const int[:, ::1] pattern, const double[::1] value, covariance):
+        """Sandwich estimator in place of the inverse information (p, p) of a fit of this pattern."""
+        cdef int values = self.check_pattern(pattern)
+        cdef double[:, ::1] found = np.array(covariance, dtype=float)
+        self.check_units(units)
+        check("value", value, (values,))
+        if values and np.shape(covariance) == (values, values):
+            with nogil:
+                core_clustered_covariance(self.problem, units.units, &pattern[0, 0], values, &value[0], &found[0, 0])
+        return np.asarray(found)
+
+    def effective_df(self, SamplingUnits units, const double[:, ::1] params, const double[::1] l2,
+                     const int[:, ::1] ends):
+        """Effective degrees of freedom of coefficients (1 + d, t) with a ridge (1 + d,) on the rows."""
+        self.check_params(params[None])
+        self.check_units(units)
+        check("l2", l2, (params.shape[0],), 0)
+        check_graph(ends, np.ones(ends.shape[0]), self.problem.tasks, False)
+        cdef Problem problem = self.problem
+        problem.edges = ends.shape[0]
+        problem.ends = &ends[0, 0] if problem.edges else NULL
+        cdef double df
+        with nogil:
+            df = core_effective_df(problem, units.units, &params[0, 0], &l2[0])
+        return df
+
+    def check_pattern(self, pattern):
+        """Number of values of a pattern; ValueError unless it is of this problem."""
+        check("pattern", pattern, (1 + self.problem.X.features, self.problem.tasks), -1)
+        return int(np.max(pattern)) + 1
+
+    def check_units(self, SamplingUnits units):
+        """ValueError unless these are the sampling units of these rows."""
+        if units.units.rows != self.problem.X.rows:
+            raise ValueError(f"units must be of {self.problem.X.rows} rows, found {units.units.rows}")
+
     def check_params(self, params):
         """ValueError unless these are coefficients of this problem."""
         check("params", params, (len(params), 1 + self.problem.X.features, self.problem.tasks))
+
+
+def pattern_of(const double[:, ::1] params, const int[:, ::1] ends):
+    """Support and ties of coefficients (1 + d, t): number of the value in each place, -1 for zeros; see core.hpp."""
+    check("params", params, (params.shape[0], params.shape[1]))
+    check_graph(ends, np.ones(ends.shape[0]), params.shape[1], False)
+    cdef int[:, ::1] pattern = np.empty((params.shape[0], params.shape[1]), dtype=np.intc)
+    if params.shape[0] and params.shape[1]:
+        core_pattern_of(params.shape[0], params.shape[1], ends.shape[0], &ends[0, 0] if ends.shape[0] else NULL,
+                        &params[0, 0], &pattern[0, 0])
+    return np.asarray(pattern)
 
 
 def lowest_costs(const double[::1] cost):
