@@ -105,7 +105,10 @@ def test_files_and_summaries_say_so(model, tmp_path):
     fit.save(tmp_path / "fit")
     back = load(tmp_path / "fit")
     assert back.model.adaptive and str(back.summary()) == str(fit.summary())
-    assert str(fit.summary()).count("x adaptive factors") == 2
+    assert str(fit.summary()).count("x adaptive factors") == 2 and "made by all folds" in str(fit)
+    for found, part in ((fit.bootstrap(2, progress=False), "resamples"), (fit.stability(2, progress=False), "halves"),
+                        (fit.multisplit(2, progress=False), "splits")):
+        assert f"Adaptive factors: made by all {part}" in " ".join(str(found.summary()).split())
     again = back.model.with_rows(range(100)).problem.factors.l1
     np.testing.assert_allclose(again, model.with_rows(range(100)).problem.factors.l1)
     fit.remove_data()

@@ -20,8 +20,8 @@ from ..spec import shortened
 if TYPE_CHECKING:
     from ..fit import Fit
 
-__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "rows_and_groups", "share",
-           "table"]
+__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "refitted_factors",
+           "rows_and_groups", "share", "table"]
 
 WIDTH = 100
 VALUES_ON_A_SCREEN = 24
@@ -50,6 +50,11 @@ def rows_and_groups(fit: Fit) -> list[tuple[str, str]]:
     said = ", ".join(f"{count} {why}" for why, count in unused.items() if count)
     rows = [("Rows:", f"{facts.rows}" + f" ({said})" * bool(said))]
     return rows if groups.are_rows else [*rows, (f"Groups ({shortened(groups.word, 14)}):", f"{facts.groups}")]
+
+
+def refitted_factors(fit: Fit, parts: str) -> list[tuple[str, str]]:
+    """That every part of the rows had adaptive factors of its own, where it had."""
+    return [("Adaptive factors:", f"made by all {parts}")] if fit.model.adaptive else []
 
 
 def table(rows: list, header: list | None, aligns: str, title: str = "", colsep: str = "  ",

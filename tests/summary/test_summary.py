@@ -11,7 +11,9 @@ from statsmodels.iolib.summary import Summary
 from fusedlr import FusedLogit, FusedLogitResults
 from fusedlr.problem import Solution
 from fusedlr.spec import short_names
+from fusedlr.summary.refit import SELECTION
 from fusedlr.summary.tables import fixed, number
+from tests.inference.test_coverage import told
 
 RNG = np.random.default_rng(7)
 
@@ -283,3 +285,11 @@ def test_a_refit_names_features_and_runs_of_tasks_that_differ_in_the_middle():
     for name in "ab":
         assert f"..{name}_at_baseline" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_note_of_a_refit_tells_the_coverage_of_the_docs():
+    """Of changing effects, over both rules and both settings; ``tests/inference/test_coverage.py`` measures it."""
+    covered = {way: [round(100 * share) for (name, _), kind in told() if (name, kind) == (way, "changing")
+                     for share in told()[(name, _), kind]] for way in ("tied", "untied")}
+    found = re.findall(r"(\d+) to (\d+) %", SELECTION["tied"])
+    assert [tuple(map(int, pair)) for pair in found] == [(min(shares), max(shares)) for shares in covered.values()]
