@@ -150,7 +150,7 @@ def array(name: str, values: Any, missing: bool = False) -> np.ndarray:
     missing : bool
         Whether masked entries may be taken as NaN; elsewhere they are refused.
     """
-    if hasattr(values, "tocsr"):
+    if hasattr(type(values), "tocsr"):  # a frame may have a column of any name
         raise TypeError(f"{name} must be dense: a numpy array or a DataFrame of numbers is supported, found a sparse "
                         f"matrix; use {name}.toarray()")
     values = plain(name, values)

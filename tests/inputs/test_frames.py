@@ -280,6 +280,12 @@ def test_one_row_of_a_frame_says_how_to_hand_it_in():
     assert_allclose(fit().predict(X.iloc[0].to_frame().T), fit().predict(X)[:1])
 
 
+def test_a_column_may_have_any_name():
+    """Also that of an attribute by which other kinds of data are known."""
+    names = ["tocsr", "shape", "compute"]
+    assert list(fit(exog=X.set_axis(names, axis=1)).coefs.index) == names
+
+
 # ---- masks ----------------------------------------------------------------------------------------------------------
 
 
