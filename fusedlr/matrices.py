@@ -153,7 +153,7 @@ def columns_of_ones(X: Matrix) -> np.ndarray:
 def constant_columns(X: Matrix) -> np.ndarray:
     """Positions of the columns that have one value."""
     if not issparse(X):
-        return np.flatnonzero((X == X[0]).all(axis=0))
+        return np.flatnonzero(X.min(axis=0) == X.max(axis=0))
     n, count = X.shape[0], np.diff(X.indptr)
     filled = np.flatnonzero(count)
     least, most = np.zeros(len(count)), np.zeros(len(count))

@@ -217,3 +217,69 @@ def test_the_largest_of_a_summary_are_those_of_the_largest_coefficient():
     res.solution.params[1:] = wanted / res.model.scale[:, None]
     text = str(res.summary(max_rows=1))
     assert "age" in text and "dose" not in text
+
+
+# ---- the doors for other data ---------------------------------------------------------------------------------------
+
+def answers(model, folds, new=None):
+    """What a model says on every path that knows groups."""
+    res = model.fit(1.0, 0.1, 1.0)
+    cv = model.fit_cv(folds=folds, l1=[1.0, 4.0], l2=[0.1], fusion=[1.0], tol=1e-10)
+    found = {"params": res.params, "bse": res.refit(cov_type="cluster").bse, "llf": res.llf, "bic": res.bic,
+             "change_test": res.change_test()["pvalue"], "bootstrap": res.bootstrap(5, rng=1).bse,
+             "stability": res.model.spec.frame(res.stability(4, rng=1).samples.mean(axis=0)),
+             "multisplit": res.multisplit(4, rng=1).pvalues, "cv": cv.table["mean"].to_numpy(),
+             "se_difference": cv.table["se_difference"].to_numpy()}
+    return found if new is None else {**found, "predict": res.predict(new)}
+
+
+def wide_and_long():
+    """A table of rows by tasks, and one row for each of its labels, in another order."""
+    rows, tasks = np.arange(len(BASE.X)), np.arange(3)
+    one = FusedLogit(BASE.Y.to_numpy(), BASE.X, groups=rows)
+    row, task = (axis.ravel() for axis in np.meshgrid(rows, tasks, indexing="ij"))
+    order = np.random.default_rng(3).permutation(len(row))
+    row, task = row[order], task[order]
+    row, task = (keys[np.argsort(row, kind="stable")] for keys in (row, task))  # groups are counted as they come
+    other = FusedLogit.from_long(BASE.Y.to_numpy()[row, task], BASE.X.iloc[row].reset_index(drop=True),
+                                 np.array(["y1", "y2", "y3"])[task], order=["y1", "y2", "y3"], groups=row)
+    return answers(one, rows % 4), answers(other, row % 4)
+
+
+def rows_and_groups_of_one():
+    rows = np.arange(len(BASE.X))
+    return answers(FusedLogit(BASE.Y, BASE.X), rows % 4), answers(FusedLogit(BASE.Y, BASE.X, groups=rows), rows % 4)
+
+
+def whole_and_cut():
+    """Persons watched for up to four years, and the same cut at every break."""
+    rng, n, breaks = np.random.default_rng(8), 120, [1.0, 2.0, 4.0]
+    X = pd.DataFrame(rng.normal(size=(n, 2)), columns=["age", "dose"])
+    entry = np.where(np.arange(n) % 3, 0.0, 0.4)
+    time, event = entry + rng.exponential(2.0 * np.exp(-0.5 * X["age"].to_numpy())), np.arange(n) % 4 > 0
+    starts, person, ends, came = [], [], [], []
+    for i in range(n):
+        cuts = [entry[i], *(cut for cut in breaks if entry[i] < cut < time[i]), time[i]]
+        starts, ends = starts + cuts[:-1], ends + cuts[1:]
+        came, person = came + [False] * (len(cuts) - 2) + [event[i]], person + [i] * (len(cuts) - 1)
+    one = FusedLogit.from_survival(time, event, X, breaks, entry=entry, groups=np.arange(n))
+    other = FusedLogit.from_survival(ends, came, X.iloc[person].reset_index(drop=True), breaks, entry=starts,
+                                     groups=person)
+    assert len(person) > 1.5 * n
+    return answers(one, np.arange(n) % 4), answers(other, np.array(person) % 4)
+
+
+def pandas_and_polars():
+    polars = pytest.importorskip("polars")
+    Y, X = (table.reset_index(drop=True) for table in (BASE.Y, BASE.X))
+    other = polars.DataFrame({name: X[name].to_numpy() for name in FEATURES[::-1]})
+    labels = polars.DataFrame({name: Y[name].to_numpy() for name in TASKS})
+    folds = np.arange(len(X)) % 4
+    return answers(FusedLogit(Y, X), folds, X), answers(FusedLogit(labels, other), folds, other[:, ::-1])
+
+
+@pytest.mark.parametrize("doors", [wide_and_long, rows_and_groups_of_one, whole_and_cut, pandas_and_polars],
+                         ids=lambda doors: doors.__name__)
+def test_the_same_data_through_another_door_say_the_same(doors):
+    one, other = doors()
+    compare(other, one)

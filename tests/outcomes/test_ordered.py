@@ -143,6 +143,14 @@ def test_plain_tasks_have_no_levels(X, severity):
         FusedLogit(severity == "worst", X).fit(1.0, 0.1, 2.0).predict(which="levels")
 
 
+def test_equal_probabilities_do_not_cross(X, severity):
+    """All tied, intercepts too; a warning would be an error here."""
+    res = FusedLogit.from_ordered(severity, X, kind="cumulative", fuse_intercepts=True).fit(1.0, 0.1, 1e6)
+    linear = res.predict(which="linear").to_numpy()
+    assert (linear == linear[:, :1]).all()
+    np.testing.assert_allclose(res.predict(which="levels").to_numpy()[:, 1:-1], 0.0, atol=1e-15)
+
+
 def test_crossing_probabilities_are_put_in_order_and_counted(X, severity):
     res = FusedLogit.from_ordered(severity, X, kind="cumulative").fit(0, 0, 0)
     far = X.assign(dose=np.where(np.arange(300) < 40, 60.0, X["dose"]))

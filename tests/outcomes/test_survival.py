@@ -219,6 +219,17 @@ def test_medians_by_hand():
     np.testing.assert_allclose(found, [1 + np.log2(1.6), 1.0, 2.0, nan], rtol=1e-12)
 
 
+def test_a_curve_that_stays_at_a_half_has_its_median_where_it_came_there():
+    found = median_times(np.array([[0.5, 0.5, 0.2], [0.8, 0.5, 0.5]]), np.array([0.0, 1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(found, [1.0, 2.0], rtol=1e-12)
+
+
+def test_breaks_by_number_are_times_of_events_also_where_these_tie():
+    """Half of four events came by 1, none between 1 and 2."""
+    model = FusedLogit.from_survival([1, 1, 2, 3, 4], [1, 1, 1, 1, 0], np.arange(5.0)[:, None], breaks=2)
+    assert model.outcome.breaks == (0.0, 1.0, 3.0)
+
+
 def test_the_outcome_is_kept_in_files(X, model, tmp_path):
     res = model.fit(1.0, 0.1, 2.0)
     res.save(tmp_path / "fit.npz")
@@ -256,6 +267,30 @@ def test_censoring_curve_is_that_of_the_other_event(watched):
     np.testing.assert_allclose(at(moments)[:-1], expected.surv_prob[:-1], rtol=1e-12)
     np.testing.assert_allclose(before(moments), np.append(1.0, expected.surv_prob[:-1]), rtol=1e-12)
     assert expected.surv_prob[-1] == 0 and at(99.0) == before(moments.max())  # no one is left to stand for the last
+
+
+def test_scores_of_tied_times_by_hand():
+    """An event and a censoring at 2, an event at 3, a censoring at 4.
+
+    The event at 2 comes before the censoring, for which three rows are at risk: a third of them leaves.
+    The last row leaves alone, so that no one could stand for it.
+    """
+    times = Times.read([2.0, 2.0, 3.0, 4.0], [1, 0, 1, 0])
+    before, at = censoring_curve(times)
+    np.testing.assert_allclose([before(2.0), at(2.0), before(3.0), at(4.0)], [1.0, 2 / 3, 2 / 3, 2 / 3], rtol=1e-12)
+    curves = np.array([[0.6, 0.2]] * 4)
+    # At 2 the first row had its event, seen for certain; the last two stand for the second row too.
+    first = (0.6**2 + 2 * 0.4**2 * 1.5) / 4
+    # At 4 two rows had their event; the second of them was seen with chance 2/3, and nobody is known to be well.
+    second = (0.2**2 + 0.2**2 * 1.5) / 4
+    np.testing.assert_allclose(brier_scores(curves, np.array([0.0, 2.0, 4.0]), times), [first, second], rtol=1e-12)
+
+
+def test_tied_curves_count_half_and_tied_times_nothing():
+    """Two events at 1; of the four pairs with later rows one is right, one ties, two are wrong."""
+    times = Times.read([1.0, 1.0, 2.0, 2.0], [1, 1, 1, 0])
+    curves = np.array([[0.5, 0.3], [0.9, 0.3], [0.5, 0.3], [0.7, 0.3]])
+    assert concordance(curves, np.array([0.0, 1.0, 2.0]), times) == pytest.approx(1.5 / 4, rel=1e-12)
 
 
 def test_brier_scores_without_censoring_are_mean_squares():

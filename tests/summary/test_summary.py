@@ -47,6 +47,12 @@ def test_ties_and_zeros_are_visible():
     assert "feature2" not in text and "1 feature is zero in every task" in text
 
 
+def test_zeros_at_both_ends_of_a_ring_are_no_tie():
+    text = str(handmade([[1, 2, 3, 1], [0, 4, 5, 0], [6, 4, 5, 6]], "ring").summary())
+    assert row(text, "feature0", -1) == [".", "4.0000", "5.0000", "."]
+    assert row(text, "feature1", -1) == ["=", "6.0000", "4.0000", "5.0000", "6.0000", "="]
+
+
 def test_a_ring_closes_at_both_ends():
     text = str(handmade([[1, 2, 3, 1], [4, 4, 5, 6]], "ring").summary())
     assert row(text, "const") == ["=", "1.0000", "2.0000", "3.0000", "1.0000", "="]

@@ -320,3 +320,23 @@ def test_default_standard_errors_of_tied_thresholds_cover():
             found.append(low <= 0.7 <= high)
     assert 0.90 <= np.mean(hits) <= 0.985
     assert np.mean(naive) < 0.85
+
+
+# ---- the default grid by hand ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("features", "depth"), [(29, 1e-3), (30, 1e-2), (31, 1e-2)])
+def test_l1_goes_less_deep_unless_there_are_more_rows_than_features(features, depth):
+    rng = np.random.default_rng(3)
+    l1 = default_penalties(FusedLogit(rng.integers(0, 2, (30, 2)), rng.normal(size=(30, features))).problem)["l1"]
+    assert l1[-1] / l1[0] == pytest.approx(depth, rel=1e-12)
+
+
+def test_curvature_is_taken_around_the_mean_of_each_tasks_rows():
+    """Two tasks, each observed in half of the rows, whose features lie far apart."""
+    rng = np.random.default_rng(4)
+    x = np.append(rng.normal(0, 1, 40), rng.normal(50, 2, 60))
+    Y = np.full((100, 2), np.nan)
+    Y[:40, 0], Y[40:, 1] = np.arange(40) % 4 == 0, np.arange(60) % 3 == 0
+    l2 = default_penalties(FusedLogit(Y, x[:, None], standardize=False).problem)["l2"]
+    by_task = [np.var(x[:40]) * 40 * 0.25 * 0.75, np.var(x[40:]) * 60 / 3 * 2 / 3]
+    np.testing.assert_allclose(l2, np.mean(by_task) * np.array([0.0, 0.03, 0.3]), rtol=1e-6)

@@ -109,6 +109,18 @@ def test_claim_5_has_a_limit_of_what_is_slight(scores, gain, verdict):
     assert by_rule(bent(scores, leading, test_error=worse(gain - 0.001)), 5) == verdict
 
 
+def test_claim_5_calls_no_large_loss_slight(scores):
+    """b and f gain most, all cases together gain, and one loses much."""
+    loses = (scores["model"] == "fused_l1") & (scores["case"] == "a")
+    gains = (scores["model"] == "fused_l1") & scores["case"].isin(["b", "f"])
+    others = (scores["model"] == "fused_l1") & ~scores["case"].isin(["a", "b", "f"])
+    bend = bent(bent(bent(scores, loses, test_error=worse(-0.02)), gains, test_error=worse(0.007)), others,
+                test_error=worse(0.003))
+    mean = Evidence(bend).l2_gain.groupby("case").mean()
+    assert mean["a"] < -0.01 < 0 < mean.mean() and mean.max() < 0.01
+    assert by_rule(bend, 5) == "partly"
+
+
 def test_claim_5_is_partly_true_where_other_cases_gain_most(scores):
     other = (scores["model"] == "fused_l1") & (scores["case"] == "a")
     assert by_rule(bent(scores, other, test_error=worse(0.005)), 5) == "partly"
@@ -210,6 +222,13 @@ def test_claim_12_compares_large_groups_with_small_ones(scores, groups, kinds, v
     copies = groups["case"].str.extract(r"(\d+)$")[0].astype(int)
     bend = groups.assign(test_error=groups["test_error"] - np.where(flat, 0.002 * copies, 0.0))
     assert by_rule(scores, 12, groups=bend) == verdict
+
+
+def test_claim_12_wants_the_larger_groups_to_gain_more(scores, groups):
+    """As clearly as may be, they gain less."""
+    copies = groups["case"].str.extract(r"(\d+)$")[0].astype(int)
+    less = groups.assign(test_error=groups["test_error"] - np.where(groups["model"] == "fused_l1", 0.02 * copies, 0.0))
+    assert by_rule(scores, 12, groups=less) == "not reproduced"
 
 
 def test_best_single_task_model_has_the_least_mean_error(scores):

@@ -42,6 +42,12 @@ def test_many_differences_have_the_normal_limit():
     assert signed_rank(differences) == pytest.approx(stats.wilcoxon(differences, mode="exact").pvalue, rel=0.1)
 
 
+def test_rounding_ties_differences_and_small_ones_count():
+    assert signed_rank([0.2 + 3e-13, -0.2, 0.1]) == signed_rank([0.2, -0.2, 0.1])
+    assert signed_rank([3e-13, 0.2]) == signed_rank([0.2])
+    assert signed_rank([1e-10, 2e-10, 3e-10, 4e-10, 5e-10, 6e-10]) == pytest.approx(2 / 64)
+
+
 def test_signed_rank_by_hand():
     """Six differences of one sign: 2 of the 64 sign patterns are as extreme."""
     assert signed_rank([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) == pytest.approx(2 / 64)
