@@ -156,6 +156,8 @@ class Facts:
         Rows with an observed label, rows without any, and groups of the former.
     units : float
         Weighted number of sampling units; the n of BIC.
+    observed : int
+        Observed labels, weights not counted.
     labels, yes : ndarray, shape (t,)
         Observed labels of each task, and those that are yes, weights counted.
     llf_per_task, llnull_per_task : ndarray, shape (t,)
@@ -170,6 +172,7 @@ class Facts:
     unlabelled: int = saved()
     groups: int = saved()
     units: float = saved(Plain(io.finite(0)))
+    observed: int = saved()
     labels: np.ndarray = saved(Array(("t",), least=0))
     yes: np.ndarray = saved(Array(("t",), least=0))
     llf_per_task: np.ndarray = saved(Array(("t",)))
@@ -185,9 +188,10 @@ class Facts:
         labels, offset = problem.labels, problem.design.shift(problem.labels)
         linear = linear_predictor(problem.design, labels, params)
         return cls(model.nobs, model.n_rows, problem.n_rows - model.n_rows, model.n_groups, problem.groups.size,
-                   labels.sums(labels.weight), labels.sums(labels.weight * labels.yes), loglike(labels, linear)[:-1],
-                   null_loglike(labels, offset)[:-1], model.outcome.loglike(labels, linear),
-                   model.outcome.null_loglike(labels, offset), model.outcome.facts(labels, problem.n_rows))
+                   labels.size, labels.sums(labels.weight), labels.sums(labels.weight * labels.yes),
+                   loglike(labels, linear)[:-1], null_loglike(labels, offset)[:-1],
+                   model.outcome.loglike(labels, linear), model.outcome.null_loglike(labels, offset),
+                   model.outcome.facts(labels, problem.n_rows))
 
 
 class Fit(Result):

@@ -101,6 +101,6 @@ def test_with_little_memory_a_call_says_what_it_needs_and_never_dies_or_waits():
     assert len(rows) == 25 and {status for _, status, _ in rows} == {"0"}, (done.stdout, done.stderr)
     words = [word for _, _, word in rows]
     said = [word for word in words if word != "fitted"]
-    assert words[0] != "fitted" and words[-1] == "fitted"  # between them other libraries may reserve some for themselves
+    assert words[0] != "fitted" and words[-1] == "fitted"  # in between others may reserve some
     assert all(re.match("(exog of 3000 rows and 1000 columns|a fit of 3000 rows, 1000 features and 3 tasks) takes "
                         r"\d+ MB of memory, which this process cannot have", word) for word in said), said

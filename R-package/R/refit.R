@@ -272,7 +272,7 @@ corrected <- function(statistic, q, untied) {
   problem <- untied$fit$problem
   units <- sum(problem$units$times)
   rows <- if (are_rows(problem$units)) mean(by_task(problem$labels, problem$labels$weight)) else
-    length(unique(problem$labels$row))
+    length(problem$labels$row) / n_tasks(problem$labels)
   per_task <- sum(untied$pattern[, 1L] > 0L)
   left <- min(units - 1, rows - per_task)
   if (left < q) return(NA)

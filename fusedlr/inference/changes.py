@@ -157,8 +157,9 @@ def _test(untied: RefitResults, term: Any, rows: list[int]) -> ChangeTest:
 def _corrected(untied: RefitResults, contrasts: np.ndarray) -> float:
     """p-value of contrasts with a sandwich covariance, corrected for few rows or groups."""
     facts, per_task = untied.facts, int((untied.pattern[:, 0] >= 0).sum())
-    # A task may have but some of the rows (long data, ordered levels); weights of groups need not be numbers of rows.
-    rows = float(facts.labels.mean()) if untied.model.problem.groups.are_rows else float(facts.rows)
+    # By task: the same data may come as one row or several. Weights of groups need not be numbers of rows.
+    by_row, tasks = untied.model.problem.groups.are_rows, len(facts.labels)
+    rows = float(facts.labels.mean()) if by_row else facts.observed / tasks
     return wald_pvalue(contrasts, untied.fit.values, untied.fit.cov, facts.units, rows, per_task)
 
 

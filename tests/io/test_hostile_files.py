@@ -184,7 +184,7 @@ FIELDS = ["model", "model.spec", "model.spec.outcome", "model.spec.outcome.kind"
           "model.problem.tasks.names", "model.problem.tasks.edges", "model.problem.groups",
           "model.problem.groups.word", "model.problem.factors", "solution", "solution.objective", "solution.gap",
           "solution.status", "solution.iterations", "penalties", "penalties.l1", "method", "tol", "facts",
-          "facts.nobs", "facts.rows", "facts.unlabelled", "facts.groups", "facts.units",
+          "facts.nobs", "facts.rows", "facts.unlabelled", "facts.groups", "facts.units", "facts.observed",
           "facts.llf", "facts.llnull", "facts.about", "df_effective"]
 # What may stand there too: numbers of any sign or size, words of the user's own.
 FINE = {"model.spec.formula": [None], "model.spec.constant": [None], "model.spec.standardize": [True],
