@@ -12,7 +12,7 @@ PARALLEL ?= -n auto --dist loadfile
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package check-r-package study docs clean distclean
+.PHONY: help setup test test-slurm test-stack fuzz sanitize bench r-package check-r-package study lock docs clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,12 @@ study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=
 	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)
 	@printf 'report: %s\n' results/report.html
 	@printf 'figure: %s\n' results/figures/*.png
+
+# For Debian 12 on x86-64, on which the published study was run; hashes are of every file of a release.
+lock: ## write workflow/requirements.lock anew: all Python packages with versions and hashes (needs uv and a package index)
+	@printf '%s\n' 'setuptools>=70.1' 'Cython>=3' wheel | uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url \
+	 --custom-compile-command 'make lock' --python-version 3.11 --python-platform x86_64-manylinux_2_28 \
+	 --extra study --extra cluster --extra r-old --extra sklearn --extra test --upgrade -o workflow/requirements.lock pyproject.toml -
 
 # What the site needs stands under `docs` in pyproject.toml; it comes from a package index, as Debian 12's is too old.
 docs: setup ## write the documentation site, docs/_build/html (needs a package index); warnings are errors

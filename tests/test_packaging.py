@@ -210,6 +210,23 @@ def declared_for(*extras):
     return {imported.get(name, name) for name in names} | (declared_for(*inner) if inner else set())
 
 
+def test_the_lock_holds_what_is_declared_with_hashes_and_without_a_host():
+    text = (ROOT / "workflow/requirements.lock").read_text(encoding="utf-8")
+    locked = {name: (version, hashes.count("--hash=sha256:")) for name, version, hashes in re.findall(
+        r"^([\w.-]+)==([\w.]+) \\\n((?:    --hash=.*\n)+)", text, re.MULTILINE)}
+    lists = {"": declared()["dependencies"], **declared()["optional-dependencies"]}
+    names = ("", "study", "plots", "cluster", "sklearn", "test")
+    wanted = [re.match(r"([\w-]+)(?:>=([\d.]+))?", entry) for name in names for entry in lists[name]
+              if not entry.startswith("fusedlr")]
+    assert {entry[1] for entry in wanted} | {"rpy2", "setuptools", "cython", "wheel"} <= set(locked)
+    assert [entry[0] for entry in wanted if numbers(locked[entry[1]][0]) < numbers(entry[2])] == []
+    assert min(count for _, count in locked.values()) >= 1 and "://" not in text
+
+
+def numbers(version):
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
 @pytest.mark.parametrize(("folder", "extras"), [
     ("fusedlr", ("plots", "r", "sklearn")), ("workflow", ("study", "r")), ("tests", ("test", "r")),
 ])
