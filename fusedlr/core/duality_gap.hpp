@@ -23,6 +23,7 @@
 #include "numbers.hpp"
 #include "penalty.hpp"
 #include "rows.hpp"
+#include "screen.hpp"
 #include "state.hpp"
 #include "tasks.hpp"
 #include "vectors.hpp"
@@ -31,7 +32,7 @@ namespace fusedlr::FUSEDLR_ISA {
 
 class DualityGap {
  public:
-  DualityGap(const Data &data, const Penalty &penalty, const State &at, Gram &gram, const WorkingSet &set)
+  DualityGap(const Data &data, const Penalty &penalty, State &at, Gram &gram, const WorkingSet &set)
       : data_(data), penalty_(penalty), block_(penalty.block), at_(at), gram_(gram), set_(set) {}
 
   // Where the gap cannot come below `target`, a larger bound may be returned, such as the objective itself.
@@ -46,7 +47,12 @@ class DualityGap {
     double unprojected = this->unprojected(objective), correction;
     if (unprojected > target && unprojected - charged_ <= target) {
       label_unpenalized_rows();
-      if (project(false, correction)) unprojected = std::min(unprojected, bound(objective, projected_, correction));
+      const DualPoint before = dual_;
+      const double found = project(false, correction) ? bound(objective, projected_, correction) : objective;
+      if (found < unprojected)
+        unprojected = found;
+      else
+        dual_ = before;
     }
     if (unprojected <= target || !(nearly_unpenalized || penalty_.has_features_without_ridge())) return unprojected;
     if (label_active_set_in_gram()) {
@@ -74,7 +80,7 @@ class DualityGap {
   double unprojected(double objective) {
     rounding_.assign(data_.features, 0.0);
     charged_ = 0;
-    return penalty_.has_unpenalized_features() ? objective : bound(objective, at_.gradient, 0);
+    return penalty_.has_unpenalized_features() ? objective : bound(objective, at_.gradient, 0.0);
   }
 
   // The gap at the dual point of a Newton step on the active set. It may be smaller near the minimum, where rounding
@@ -85,6 +91,16 @@ class DualityGap {
     if (groups_.count > MOST_UNKNOWNS || !project(false, correction)) return objective;
     return std::min(objective, bound(objective, projected_, correction));
   }
+
+  // The dual point of the last bound, and that bound once more features are known, at whose slopes it has not looked.
+  // Nothing changes for features with slopes of zero conjugate there.
+  const DualPoint &dual() const { return dual_; }
+  double extend(double objective, const std::vector<int> &features) {
+    for (const int a : features) at_.known.add(a);
+    data_.gradient(*dual_.residuals, features, *dual_.slopes);
+    return bound(objective, *dual_.slopes, dual_.correction);
+  }
+  bool is_dual_projected() const { return dual_.slopes == &projected_; }
 
   // Whether the residuals can be projected to a strictly feasible dual point: a proof of overlap.
   bool proves_overlap(bool by_gram) {
@@ -121,17 +137,17 @@ class DualityGap {
 
   // The gap at residuals that are feasible in unpenalized rows, or balanced here in the intercepts if these are the
   // only ones. `correction` bounds what their projection cost.
-  double bound(double objective, const Table &G, double correction) {
+  double bound(double objective, Table &G, double correction) {
     return with_tasks(tasks(), [&](auto t) { return bound(t, objective, G, correction); });
   }
 
   template <class Tasks>
-  double bound(Tasks t, double objective, const Table &G, double correction) {
+  double bound(Tasks t, double objective, Table &G, double correction) {
     Scratch<Tasks, 1> scratch(t);
     double *c = scratch.get();
     const double excess = penalty_.has_unpenalized_features() ? 0.0 : intercept_excess(G);
     double slack = 0, gauge = 1, scale = 1, inner = 0;  // scale: gauge of the balanced residuals at most
-    for (int a = 0; a < data_.features; a++) {
+    for (const int a : at_.known.members) {
       for (int k = 0; k < t; k++) c[k] = -G.row(k)[a];
       if (penalty_.is_unpenalized(a)) slack += centre_row(a, c);
       const double *b = at_.params.row(a);
@@ -144,9 +160,10 @@ class DualityGap {
     }
     const double s = 1 / scale, balance = excess > 0 ? excess * (2 + largest_predictor()) : 0.0;
     double conjugates = 0, risen = 0;
-    for (int a = 0; a < data_.features; a++)
+    for (const int a : at_.known.members)
       if (penalty_.l2[a] > 0) conjugates += conjugate(t, a, G, s, s * excess * data_.size(a).largest, risen);
     charged_ = balance + risen + (1 / gauge - s) * (at_.now.loss + inner);
+    dual_ = {&G == &projected_ ? &moved_ : &at_.now.first, &G, correction, scale, excess};
     return objective - s * (at_.now.loss + inner - correction - balance) + conjugates + risen + slack;
   }
 
@@ -154,7 +171,7 @@ class DualityGap {
   // gradient's sum, and its ridge.
   void label_active_set() {
     groups_.clear(tasks());
-    for (int a = 0; a < data_.features; a++)
+    for (const int a : at_.known.members)
       if (penalty_.is_unpenalized(a) || at_.is_active(a))
         penalty_.label_ties(a, at_.params.row(a), groups_.add(a), groups_.count);
     set_targets();
@@ -164,7 +181,7 @@ class DualityGap {
   // are expensive.
   bool label_active_set_in_gram() {
     if (set_.size() == 0 || gram_.size() < set_.size()) return false;
-    for (int a = 0; a < data_.features; a++)
+    for (const int a : at_.known.members)
       if (!set_.has(a) && (penalty_.is_unpenalized(a) || at_.is_active(a))) return false;
     groups_.clear(tasks());
     for (const int a : set_.members)
@@ -355,7 +372,7 @@ class DualityGap {
   std::vector<double> magnitudes() {
     std::vector<double> sums(groups_.count, 0.0);
     reshape_projected();
-    data_.gradient_magnitudes(at_.now.first, data_.all(), projected_);
+    data_.gradient_magnitudes(at_.now.first, groups_.features, projected_);
     for_all_groups([&](int a, int k, int g) { sums[g] += projected_.row(k)[a]; });
     return sums;
   }
@@ -392,7 +409,7 @@ class DualityGap {
       for (int i = 0; i < data_.vectors(k); i++) to[i] = multiply_add(growth * weight[i], change[i], to[i]);
     }
     reshape_projected();
-    data_.gradient(moved_, data_.all(), projected_);
+    data_.gradient(moved_, at_.known.members, projected_);
   }
 
   void reshape_projected() {
@@ -410,12 +427,13 @@ class DualityGap {
   const Data &data_;
   const Penalty &penalty_;
   Block &block_;
-  const State &at_;
+  State &at_;
   Gram &gram_;
   const WorkingSet &set_;
   Groups groups_;                        // whose sums of C have targets
   std::vector<double> targets_, ridge_;  // by group
   std::vector<double> rounding_;         // error bound of C by feature; 0 where it does not matter
+  DualPoint dual_{};                     // of the last bound
   double charged_ = 0;                   // in the last bound, for intercepts out of balance
   NormalEquations equations_;
   std::vector<double> steps_;  // of the features of the groups in each task

@@ -22,6 +22,8 @@
 #include "numbers.hpp"
 #include "penalty.hpp"
 #include "row_model.hpp"
+#include "rows.hpp"
+#include "screen.hpp"
 #include "state.hpp"
 #include "stop_check.hpp"
 #include "tasks.hpp"
@@ -47,7 +49,8 @@ class ProximalNewton {
         quick_descent_(penalty, state, set_, quick_model_, stop_check_),
         row_descent_(penalty, state, set_, rows_, stop_check_),
         interior_point_(data, penalty, state, stop_check_),
-        duality_gap_(data, penalty, state, gram_, set_) {
+        duality_gap_(data, penalty, state, gram_, set_),
+        screen_(data, penalty) {
     restart();
     null_loss_ = state.now.loss;
   }
@@ -64,6 +67,7 @@ class ProximalNewton {
   // Begins a solve with a budget of sweeps, which bounds its time.
   void begin(const Settings &settings) {
     iterations = 0;
+    passed_ = false;
     budget_ = BUDGET + 10 * settings.max_iterations;
     early_ = true;
   }
@@ -93,6 +97,7 @@ class ProximalNewton {
   void change_units(const double *params) {
     set_.clear();
     gram_.discard();
+    screen_.forget();
     start(params);
   }
 
@@ -101,6 +106,7 @@ class ProximalNewton {
 
   // Whether the last solution's residuals prove overlap (data not separated) at the present penalties.
   bool proves_overlap() {
+    know_all();
     data_.gradient(state.now.first, data_.all(), state.gradient);
     return duality_gap_.proves_overlap(gram_is_near());
   }
@@ -115,6 +121,7 @@ class ProximalNewton {
   }
 
  private:
+  static constexpr double BEYOND = 0.1;  // of the last gap over all features: a gap at which to look at all again
   static constexpr double NEGLIGIBLE = 1e-12, SMALL = 1e-9;  // gaps not worth a better dual point, or the fallback
 
   // Keeps the better of the two iterates.
@@ -138,31 +145,97 @@ class ProximalNewton {
     fit_far_intercepts();
     polish_intercepts(settings.tolerance);
     double value = this->value(), fall = std::numeric_limits<double>::infinity();
-    double least = std::numeric_limits<double>::infinity();
-    bool failed = false;
+    double least = std::numeric_limits<double>::infinity(), beyond = settings.tolerance;
+    bool failed = false, screens = screen_.pays() && !nearly_unpenalized;
     int stalls = 0;
+    choose_known(screens);
     for (int step = 0;; step++) {
-      data_.gradient(state.now.first, data_.all(), state.gradient);
+      const bool last = step == settings.max_iterations || budget_ <= 0;
+      if (last) know_all();
+      compute_gradient(screens);
       objective = value;
-      const bool last = step == settings.max_iterations || budget_ <= 0, drifted = gram_.drift() > drift_limit();
+      const bool drifted = gram_.drift() > drift_limit();
       gap = absolute_gap(settings.tolerance * scale(), drifted && !last, last) / scale();
+      if (screens && !last && (state.known.has_all() || gap <= beyond)) {
+        if (!state.known.has_all()) look_beyond(settings.tolerance);
+        beyond = std::max(settings.tolerance, BEYOND * gap);
+      }
       if (gap <= settings.tolerance) return CONVERGED;
+      if (screens && !last) drop_unlikely();
       // Near convergence the objective stagnates at rounding while the gap may still fall.
       stalls = fall <= 1e-15 * objective && gap > 0.5 * least ? stalls + 1 : 0;
       const bool slow = converges_slowly(step, gap / least);
       least = std::min(least, gap);
       if (step == settings.max_iterations) return OUT_OF_STEPS;
-      if (stalls == 5 || budget_ <= 0) return end_stalled(settings);
+      if (stalls == 5 || budget_ <= 0) {
+        if (state.known.has_all()) return end_stalled(settings);
+        stop_screening(screens, stalls);
+        continue;
+      }
       if (stop_check_.stop_requested(settings)) return STOPPED;
       iterations++;
       const bool fresh = choose_working_set(drifted, slow, failed);
       if (!minimise_model(settings)) return STOPPED;
       failed = !line_search();
-      if (failed && fresh) return end_stalled(settings);
+      if (failed && fresh) {
+        if (state.known.has_all()) return end_stalled(settings);
+        stop_screening(screens, stalls);
+      }
       if (!failed) polish_intercepts(settings.tolerance);
       value = this->value();
       fall = objective - value;
     }
+  }
+
+  // ---------------------------------------------------------------- features that are looked at
+
+  void know_all() {
+    if (state.known.has_all()) return;
+    state.known.clear();
+    for (const int a : data_.all()) state.known.add(a);
+  }
+
+  // The features to begin with: where residuals are close to those of earlier passes over X, the support, the working
+  // set and what their slopes suggest; else all.
+  void choose_known(bool screens) {
+    if (!screens || !screen_.mix(state.now.first)) return know_all();
+    state.known.clear();
+    for (const int a : data_.all())
+      if (is_needed(a)) state.known.add(a);
+    screen_.add_likely(state.known);
+  }
+
+  bool is_needed(int a) const { return a == 0 || set_.has(a) || state.is_active(a); }
+
+  void drop_unlikely() {
+    screen_.drop_unlikely(state.gradient, state.known, [this](int a) { return is_needed(a); });
+  }
+
+  void compute_gradient(bool screens) {
+    data_.gradient(state.now.first, state.known.members, state.gradient);
+    if (screens && state.known.has_all()) remember(state.now.first, state.gradient);
+  }
+
+  void remember(const LabelTable &residuals, const Table &slopes) {
+    screen_.remember(residuals, slopes, passed_);
+    passed_ = true;
+  }
+
+  // Makes the gap one over all features: looks at those whose slopes are not sure to be within their penalties.
+  void look_beyond(double tolerance) {
+    const std::vector<int> &doubtful = screen_.doubtful(duality_gap_.dual(), state.known);
+    gap = duality_gap_.extend(objective, doubtful) / scale();
+    const DualPoint &dual = duality_gap_.dual();
+    if (state.known.has_all()) remember(*dual.residuals, *dual.slopes);
+    if (gap > tolerance && duality_gap_.is_dual_projected())
+      data_.gradient(state.now.first, doubtful, state.gradient);
+  }
+
+  // Before a solve ends short of its tolerance, all features are looked at from there on.
+  void stop_screening(bool &screens, int &stalls) {
+    screens = false;
+    stalls = 0;
+    know_all();
   }
 
   // Where Gram matrices are about to be formed anew, projecting by the old ones is hardly worth it.
@@ -334,7 +407,7 @@ class ProximalNewton {
       set_.clear();
       gram_.refresh(failed || (!has_ridge && (slow || nearly_unpenalized)));
     }
-    for (int a = 0; a < data_.features; a++)
+    for (const int a : state.known.members)
       if (!set_.has(a) && (a == 0 || state.is_active(a))) set_.add(a);
     add_violators();
     by_rows_ = set_.size() > std::min(largest_gram(), gram_.largest());
@@ -385,8 +458,8 @@ class ProximalNewton {
   void find_violators(Tasks t) {
     Scratch<Tasks, 1> scratch(t);
     double *q = scratch.get();
-    for (int a = 1; a < data_.features; a++) {
-      if (set_.has(a)) continue;
+    for (const int a : state.known.members) {
+      if (a == 0 || set_.has(a)) continue;
       double miss = 0;
       for (int k = 0; k < t; k++) {
         q[k] = -state.gradient.row(k)[a];
@@ -480,6 +553,8 @@ class ProximalNewton {
   CoordinateDescent<RowModel> row_descent_;
   InteriorPoint interior_point_;
   DualityGap duality_gap_;
+  Screen screen_;
+  bool passed_ = false;  // this solve has made a pass over all of X
   bool by_rows_ = false;
   int budget_ = 0;      // sweeps left in this solve
   bool early_ = false;  // before the first iteration of this solve

@@ -17,28 +17,8 @@ inline bool is_nonzero(const double *b, int tasks) {
   return false;
 }
 
-// The iterate: coefficients, loss and derivatives.
-struct State {
-  Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
-  Table gradient;         // of the loss at params, [task][feature]
-  Derivatives now, next;  // now always belongs to params
-  LabelTable change;           // of the linear predictor, from params to trial
-  explicit State(const Data &data)
-      : params(data.features, data.tasks()),
-        trial(data.features, data.tasks()),
-        gradient(data.tasks(), padded(data.features)),
-        now(data.ranges),
-        next(data.ranges),
-        change(data.ranges),
-        tasks_(data.tasks()) {}
-
-  bool is_active(int a) const { return is_nonzero(params.row(a), tasks_); }
-
- private:
-  const int tasks_;
-};
-
-// Working set: the features of the quadratic model, and the position of each feature among them (or -1).
+// Some features, and the position of each feature among them (or -1): the working set of the quadratic model, or those
+// that a screen does not exclude.
 struct WorkingSet {
   std::vector<int> members, place;
   explicit WorkingSet(int features) : place(features, -1) {}
@@ -52,6 +32,32 @@ struct WorkingSet {
     for (const int a : members) place[a] = -1;
     members.clear();
   }
+  bool has_all() const { return members.size() == place.size(); }
+};
+
+// The iterate: coefficients, loss and derivatives.
+struct State {
+  Table params, trial;    // [feature][task]; trial is the minimiser of the quadratic model
+  Table gradient;         // of the loss at params, [task][feature]
+  WorkingSet known;       // features whose gradient is computed: all of them, or those that are not surely zero
+  Derivatives now, next;  // now always belongs to params
+  LabelTable change;           // of the linear predictor, from params to trial
+  explicit State(const Data &data)
+      : params(data.features, data.tasks()),
+        trial(data.features, data.tasks()),
+        gradient(data.tasks(), padded(data.features)),
+        known(data.features),
+        now(data.ranges),
+        next(data.ranges),
+        change(data.ranges),
+        tasks_(data.tasks()) {
+    for (const int a : data.all()) known.add(a);
+  }
+
+  bool is_active(int a) const { return is_nonzero(params.row(a), tasks_); }
+
+ private:
+  const int tasks_;
 };
 
 }  // namespace fusedlr::FUSEDLR_ISA

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from tests.wide import Data, Penalty
+from tests.wide import Data, Penalty, Problem
 from fusedlr.tasks import TaskGraph
 
-__all__ = ["draw_far", "draw_graph", "draw_nasty", "draw_problem", "draw_sparse"]
+__all__ = ["draw_far", "draw_graph", "draw_nasty", "draw_path", "draw_problem", "draw_sparse"]
 
 
 def draw_graph(rng, n_tasks):
@@ -92,6 +92,41 @@ def draw_far(seed, shifts=(2.0, 7.0, 50.0, 1e3)):
     l1 = 10.0 ** rng.uniform(-3, 1) * (rng.random() < 0.5)
     penalty = Penalty.from_values(l1, 10.0 ** rng.uniform(-5, 2), 10.0 ** rng.uniform(-2, 2), d)
     return Data.from_arrays(X, Y), penalty, draw_graph(rng, t)
+
+
+def draw_path(seed, features=(320, 500)):
+    """A problem with many more features than rows and a path of penalties, array (g, 3), in the order of solving.
+
+    Most features are never looked at closely there: what is said about them rests on bounds.
+    """
+    rng = np.random.default_rng([40, seed])
+    n, d, t = int(rng.choice([12, 30, 70])), int(rng.choice(features)), int(rng.choice([1, 1, 2, 4, 9]))
+    X = rng.normal(size=(n, d))
+    kind = rng.choice(["plain", "correlated", "shifted", "far", "scales", "counts"])
+    if kind == "correlated":
+        X = 0.3 * X + rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, 4)) @ rng.normal(size=(4, d))
+    if kind in ("shifted", "far"):
+        X += rng.choice([0.0, 3.0 if kind == "shifted" else 60.0], size=d)
+    if kind == "scales":
+        X *= 10.0 ** rng.uniform(-3, 3, size=d)
+    if kind == "counts":
+        X = np.floor(np.exp(rng.normal(-1.0, 1.0, size=(n, d))))
+    effects = rng.normal(size=(d, 1)) * (rng.random((d, 1)) < 5 / d) + 0.5 * rng.normal(size=(d, t)) * (
+        rng.random((d, 1)) < 5 / d)
+    Y = (rng.random((n, t)) < expit((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9) @ effects)).astype(float)
+    Y[:2] = [[0.0], [1.0]]
+    if rng.random() < 0.3:
+        Y[2:][rng.random((n - 2, t)) < 0.4] = np.nan
+    weights = rng.choice([0.3, 1.0, 5.0], size=(n, t)) if rng.random() < 0.3 else None
+    offset = rng.normal(size=(n, t)) if rng.random() < 0.2 else None
+    factors = rng.choice([0.5, 1.0, 2.0], size=d) if rng.random() < 0.3 else None
+    problem = Problem.build(Data.from_arrays(X, Y, weights, offset), draw_graph(rng, t), factors, bool(rng.random() < 0.5))
+    largest = np.abs(X.T @ (np.nan_to_num(Y, nan=0.5) - 0.5)).max()
+    l1 = largest * np.geomspace(rng.choice([1.0, 0.3]), rng.choice([0.3, 0.1, 0.02]), int(rng.choice([3, 6, 12])))
+    l2, fusion = rng.choice([0.0, 0.0, 0.02, 1.0]) * largest, rng.choice([0.0, 0.1, 1.0]) * largest
+    points = np.array([(a, b, c) for a in l1 for c in (fusion, 0.5 * fusion)[:1 + (rng.random() < 0.3)]
+                       for b in (l2, 0.1 * l2)[:1 + (rng.random() < 0.2)]])
+    return problem, points
 
 
 def _made_nasty(rng, X, kind):
