@@ -121,7 +121,7 @@ def check(name, array, shape, least=-np.inf):
         raise ValueError(f"{name} must have shape {tuple(shape)}, found {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"{name} must be finite, found nan or inf")
-    if values.size and values.min() < least:
+    if values.size and least > -np.inf and values.min() < least:
         raise ValueError(f"{name} must not be below {least:g}, found {values.min():g}")
 
 

@@ -62,7 +62,7 @@ static Kernel kernel() {
 Solver *make_solver(const Problem &problem) { return kernel().make(problem); }
 const char *instruction_set() { return kernel().name; }
 
-// The same of one sparse column, of whose rows of positive weight `counted` have no entry or one.
+// Mean and scale of one sparse column, of whose rows of positive weight `counted` have no entry or one.
 static void mean_and_scale(const Columns &X, int a, const double *weights, double sum, int counted, double &mean,
                            double &scale) {
   double filled = 0, least = std::numeric_limits<double>::infinity(), most = -least, square = 0;
@@ -94,6 +94,34 @@ static void mean_and_scale(const Columns &X, int a, const double *weights, doubl
   scale = unit * std::sqrt(square);
 }
 
+constexpr int STRIP = 64;  // columns that stay in cache from one loop over their rows to the next
+
+// The same of some dense columns.
+static void strip_means_and_scales(const Columns &X, int from, int count, const double *weights, double sum,
+                                   double *means, double *scales) {
+  const auto for_all = [&](auto act) {
+    for (int i = 0; i < X.rows; i++)
+      if (weights[i] > 0)
+        for (int a = 0; a < count; a++) act(a, weights[i] / sum, X(i, from + a));
+  };
+  std::fill(means, means + count, 0.0);
+  std::fill(scales, scales + count, 0.0);
+  double some[STRIP] = {}, largest[STRIP] = {}, inverse[STRIP];
+  for (int i = X.rows - 1, found = 0; i >= 0 && !found; i--) {
+    found = weights[i] > 0;
+    for (int a = 0; a < count && found; a++) some[a] = X(i, from + a);
+  }
+  for_all([&](int a, double w, double x) { means[a] += w * x; });
+  for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - some[a])); });
+  for (int a = 0; a < count; a++) {  // squares of numbers of any size, and of a constant exactly 0
+    if (largest[a] == 0) means[a] = some[a];
+    inverse[a] = largest[a] > 0 ? 1 / largest[a] : 0.0;
+  }
+  for_all(
+      [&](int a, double w, double x) { scales[a] += w * (x - means[a]) * inverse[a] * ((x - means[a]) * inverse[a]); });
+  for (int a = 0; a < count; a++) scales[a] = largest[a] * std::sqrt(scales[a]);
+}
+
 void means_and_scales(const Columns &X, const double *weights, double *means, double *scales) {
   const int rows = X.rows, features = X.features;
   double sum = 0;
@@ -103,27 +131,8 @@ void means_and_scales(const Columns &X, const double *weights, double *means, do
     for (int a = 0; a < features; a++) mean_and_scale(X, a, weights, sum, counted, means[a], scales[a]);
     return;
   }
-  const auto for_all = [&](auto act) {
-    for (int i = 0; i < rows; i++)
-      if (weights[i] > 0)
-        for (int a = 0; a < features; a++) act(a, weights[i] / sum, X(i, a));
-  };
-  std::fill(means, means + features, 0.0);
-  std::fill(scales, scales + features, 0.0);
-  std::vector<double> some(features), largest(features, 0.0), inverse(features);
-  for (int i = rows - 1, found = 0; i >= 0 && !found; i--) {
-    found = weights[i] > 0;
-    for (int a = 0; a < features && found; a++) some[a] = X(i, a);
-  }
-  for_all([&](int a, double w, double x) { means[a] += w * x; });
-  for_all([&](int a, double, double x) { largest[a] = std::max(largest[a], std::fabs(x - some[a])); });
-  for (int a = 0; a < features; a++) {  // squares of numbers of any size, and of a constant exactly 0
-    if (largest[a] == 0) means[a] = some[a];
-    inverse[a] = largest[a] > 0 ? 1 / largest[a] : 0.0;
-  }
-  for_all(
-      [&](int a, double w, double x) { scales[a] += w * (x - means[a]) * inverse[a] * ((x - means[a]) * inverse[a]); });
-  for (int a = 0; a < features; a++) scales[a] = largest[a] * std::sqrt(scales[a]);
+  for (int from = 0; from < features; from += STRIP)
+    strip_means_and_scales(X, from, std::min(STRIP, features - from), weights, sum, means + from, scales + from);
 }
 
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,

@@ -47,8 +47,8 @@ class Data {
   const std::vector<int> &all() const { return all_; }  // features
 
   // Centres columns far from zero, or undoes that; true if anything changed.
+  bool is_centred() const { return centred_; }
   bool centre(bool centred) {
-    if (centred == centred_) return false;
     centred_ = centred;
     bool changed = false;
     for (int a = 1; a < features; a++) {

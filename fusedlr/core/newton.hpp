@@ -81,6 +81,9 @@ class ProximalNewton {
   // The objective at the iterate.
   double value() const { return state.now.loss + penalty_.total(state.params); }
 
+  // The same where all other features than those known are zero.
+  double known_value() const { return state.now.loss + penalty_.total(state.known.members, state.params); }
+
   // The objective at other coefficients, which become the iterate if that is below `least`.
   double start_if_below(double least, const double *params) {
     data_.to_internal(params, state.trial);
@@ -144,11 +147,12 @@ class ProximalNewton {
   End iterate(const Settings &settings) {
     fit_far_intercepts();
     polish_intercepts(settings.tolerance);
-    double value = this->value(), fall = std::numeric_limits<double>::infinity();
+    double fall = std::numeric_limits<double>::infinity();
     double least = std::numeric_limits<double>::infinity(), beyond = settings.tolerance;
     bool failed = false, screens = screen_.pays() && !nearly_unpenalized;
     int stalls = 0;
     choose_known(screens);
+    double value = known_value();
     for (int step = 0;; step++) {
       const bool last = step == settings.max_iterations || budget_ <= 0;
       if (last) know_all();
@@ -182,7 +186,7 @@ class ProximalNewton {
         stop_screening(screens, stalls);
       }
       if (!failed) polish_intercepts(settings.tolerance);
-      value = this->value();
+      value = known_value();
       fall = objective - value;
     }
   }

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <new>
 #include <utility>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "isa.hpp"
 #include "vectors.hpp"
@@ -35,12 +38,17 @@ class TableOf {
     if (size_ <= room_ && data_) return;
     release();
     room_ = size_;
-    data_ = static_cast<Number *>(::operator new((size_ + PAD) * sizeof(Number), std::align_val_t(64)));
+    alignment_ = std::align_val_t(size_ * sizeof(Number) < 4 * LARGE_PAGE ? 64 : LARGE_PAGE);
+    data_ = static_cast<Number *>(::operator new((size_ + PAD) * sizeof(Number), alignment_));
+#ifdef MADV_HUGEPAGE
+    if (alignment_ == std::align_val_t(LARGE_PAGE)) madvise(data_, size_ * sizeof(Number), MADV_HUGEPAGE);
+#endif
   }
   // The shape of another one, all zero.
   void match(const TableOf &other) { resize(other.width_ ? other.size_ / other.width_ : 0, other.width_); }
   void swap(TableOf &other) {
     std::swap(data_, other.data_);
+    std::swap(alignment_, other.alignment_);
     std::swap(width_, other.width_);
     std::swap(size_, other.size_);
     std::swap(room_, other.room_);
@@ -57,10 +65,12 @@ class TableOf {
 
  private:
   void release() {
-    if (data_) ::operator delete(data_, std::align_val_t(64));
+    if (data_) ::operator delete(data_, alignment_);
     data_ = nullptr;
   }
+  static constexpr std::size_t LARGE_PAGE = std::size_t{1} << 21;  // a copy of X takes a tenth of a fit in small ones
   Number *data_ = nullptr;
+  std::align_val_t alignment_{64};
   std::size_t width_ = 0, size_ = 0, room_ = 0;
 };
 

@@ -22,7 +22,9 @@ struct Penalty {
   std::vector<double> l1, l2, fusion;
 
   Penalty(Block &block_, int features)
-      : block(block_), l1(features, 0.0), l2(features, 0.0), fusion(features, 0.0) {}
+      : block(block_), l1(features, 0.0), l2(features, 0.0), fusion(features, 0.0) {
+    update();
+  }
 
   int features() const { return static_cast<int>(l1.size()); }
 
@@ -56,11 +58,18 @@ struct Penalty {
   // Neither l1 nor l2: the penalty is not coercive in this row, so only the loss can keep it finite.
   bool is_unpenalized(int a) const { return l1[a] == 0 && l2[a] == 0; }
 
-  bool has_unpenalized_features() const {
-    for (int a = 1; a < features(); a++)
-      if (is_unpenalized(a)) return true;
-    return false;
+  // To be called after a change of l1, l2 or fusion: what is asked at every Newton step is looked up once.
+  void update() {
+    unpenalized_ = without_ridge_ = fused_ = false;
+    for (int a = 0; a < features(); a++) {
+      unpenalized_ |= a > 0 && is_unpenalized(a);
+      without_ridge_ |= a > 0 && l2[a] == 0;
+      fused_ |= fusion[a] > 0;
+    }
   }
+  bool has_unpenalized_features() const { return unpenalized_; }
+  bool has_features_without_ridge() const { return without_ridge_; }
+  bool is_fused() const { return fused_ && block.tasks() > 1; }
 
   // The smallest bound on the dual variable of an edge between intercepts.
   double weakest_tie() const {
@@ -68,14 +77,6 @@ struct Penalty {
     if (fusion[0] > 0)
       for (const Edge &e : block.edges()) least = std::min(least, fusion[0] * e.weight);
     return least;
-  }
-
-  bool has_features_without_ridge() const { return *std::min_element(l2.begin() + 1, l2.end()) == 0; }
-
-  bool is_fused() const {
-    for (const double f : fusion)
-      if (f > 0) return block.tasks() > 1;
-    return false;
   }
 
   // Adds the penalty's gradient in row a on the active set: the subgradient without its part at zeros and ties.
@@ -121,21 +122,30 @@ struct Penalty {
         }
     }
   }
+
+  bool unpenalized_ = false, without_ridge_ = false, fused_ = false;
 };
 
-// Adds a ridge to a penalty's l2 for as long as it lives.
+// Adds a ridge, none if that is empty, to a penalty's l2 for as long as it lives.
 class AddedRidge {
  public:
-  AddedRidge(Penalty &penalty, const std::vector<double> &ridge) : penalty_(penalty), requested_(penalty.l2) {
+  AddedRidge(Penalty &penalty, const std::vector<double> &ridge) : penalty_(penalty) {
+    if (ridge.empty()) return;
+    requested_ = penalty.l2;
     for (int a = 0; a < penalty.features(); a++) penalty.l2[a] += ridge[a];
+    penalty.update();
   }
   AddedRidge(const AddedRidge &) = delete;
   AddedRidge &operator=(const AddedRidge &) = delete;
-  ~AddedRidge() { penalty_.l2 = requested_; }
+  ~AddedRidge() {
+    if (requested_.empty()) return;
+    penalty_.l2 = requested_;
+    penalty_.update();
+  }
 
  private:
   Penalty &penalty_;
-  const std::vector<double> requested_;
+  std::vector<double> requested_;
 };
 
 }  // namespace fusedlr::FUSEDLR_ISA

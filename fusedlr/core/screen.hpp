@@ -25,8 +25,8 @@
 
 namespace fusedlr::FUSEDLR_ISA {
 
-// Residuals, scaled by 1 / scale, as a dual point; balancing them moves the slopes of a column by at most `excess` times
-// its largest value in total. See duality_gap.hpp.
+// Residuals, scaled by 1 / scale, as a dual point; balancing them moves the slopes of a column by at most `excess`
+// times its largest value in total. See duality_gap.hpp.
 struct DualPoint {
   const LabelTable *residuals;  // negative ones
   Table *slopes;                // of the features that are known

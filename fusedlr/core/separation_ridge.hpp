@@ -50,11 +50,11 @@ class SeparationRidge {
 
   const std::vector<double> &ridge() const { return ridge_; }
 
-  // The ridge that a solve at the present penalties would begin with.
+  // The ridge that a solve at the present penalties would begin with; empty where none.
   std::vector<double> likely(double floor) const {
+    if (!penalty_.has_unpenalized_features()) return {};
     const bool overlap = verdict_ == SeparationTest::OVERLAP && row_kinds() == tested_kinds_;
-    return overlap || !penalty_.has_unpenalized_features() ? std::vector<double>(data_.features, 0.0)
-                                                           : ridge_floor(floor, false);
+    return overlap ? std::vector<double>() : ridge_floor(floor, false);
   }
 
  private:

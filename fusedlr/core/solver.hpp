@@ -46,7 +46,7 @@ class PathSolver final : public Solver {
       if (i > 0) start_from_best(params, settings.floor);
       reports[i] = solve(settings);
       data_.to_external(newton_.state.params, params + i * newton_.state.params.size());
-      for (int a = 0; a < data_.features; a++)
+      for (int a = 0; a < data_.features && reports[i].status != OPTIMAL; a++)
         ridge[a] = std::max(ridge[a], separation_ridge_.ridge()[a] * data_.scale(a) * data_.scale(a));
       if (reports[i].status == INTERRUPTED || (settings.done && !settings.done(settings.context, i + 1))) return;
       remember();
@@ -65,6 +65,7 @@ class PathSolver final : public Solver {
       penalty_.l2[a] = point[1] * (factors_.l2[a] / (scale * scale));
       penalty_.fusion[a] = point[2] * (factors_.fusion[a] / scale);
     }
+    penalty_.update();
   }
 
   Report solve(Settings settings) {
@@ -77,7 +78,7 @@ class PathSolver final : public Solver {
     if (end == ProximalNewton::STOPPED) status = INTERRUPTED;
     if (exact && status == NOT_CONVERGED && newton_.gap <= ACCEPTED) status = OPTIMAL;
     Report report{newton_.objective, newton_.gap, status, newton_.iterations, 0, 0};
-    for (int a = 0; a < data_.features; a++) count_groups(a, report);
+    for (const int a : newton_.state.known.members) count_groups(a, report);  // all others are zero
     return report;
   }
 
@@ -96,7 +97,7 @@ class PathSolver final : public Solver {
   // Stores the solution just found for warm starts, as the next of the caller's array of solutions.
   void remember() {
     WarmStarts::Terms terms{newton_.state.now.loss, 0, 0, 0};
-    for (int a = 0; a < data_.features; a++) {
+    for (const int a : newton_.state.known.members) {
       const double *b = newton_.state.params.row(a);
       double size = 0, square = 0;
       for (int k = 0; k < data_.tasks(); k++) {
@@ -161,9 +162,10 @@ class PathSolver final : public Solver {
 
   // Centres columns far from zero where intercepts are not fused.
   void update_centring() {
+    const bool fused = point_[2] * factors_.fusion[0] > 0 && !block_.edges().empty();
+    if (data_.is_centred() == !fused) return;
     std::vector<double> params(newton_.state.params.size());
     data_.to_external(newton_.state.params, params.data());
-    const bool fused = point_[2] * factors_.fusion[0] > 0 && !block_.edges().empty();
     if (data_.centre(!fused)) newton_.change_units(params.data());
   }
 

@@ -120,7 +120,8 @@ def draw_path(seed, features=(320, 500)):
     weights = rng.choice([0.3, 1.0, 5.0], size=(n, t)) if rng.random() < 0.3 else None
     offset = rng.normal(size=(n, t)) if rng.random() < 0.2 else None
     factors = rng.choice([0.5, 1.0, 2.0], size=d) if rng.random() < 0.3 else None
-    problem = Problem.build(Data.from_arrays(X, Y, weights, offset), draw_graph(rng, t), factors, bool(rng.random() < 0.5))
+    data, fuse_intercepts = Data.from_arrays(X, Y, weights, offset), bool(rng.random() < 0.5)
+    problem = Problem.build(data, draw_graph(rng, t), factors, fuse_intercepts)
     largest = np.abs(X.T @ (np.nan_to_num(Y, nan=0.5) - 0.5)).max()
     l1 = largest * np.geomspace(rng.choice([1.0, 0.3]), rng.choice([0.3, 0.1, 0.02]), int(rng.choice([3, 6, 12])))
     l2, fusion = rng.choice([0.0, 0.0, 0.02, 1.0]) * largest, rng.choice([0.0, 0.1, 1.0]) * largest
