@@ -41,6 +41,7 @@ PARTS = {
     "h": ("fresh", "run_memory"),
     "i": ("building", "run"),
     "j": ("many_rows", "run"),
+    "k": ("paths", "run"),
 }
 
 

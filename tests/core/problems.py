@@ -100,7 +100,7 @@ def draw_path(seed, features=(320, 500)):
     Most features are never looked at closely there: what is said about them rests on bounds.
     """
     rng = np.random.default_rng([40, seed])
-    n, d, t = int(rng.choice([12, 30, 70])), int(rng.choice(features)), int(rng.choice([1, 1, 2, 4, 9]))
+    n, d, t = int(rng.choice([12, 30, 50])), int(rng.choice(features)), int(rng.choice([1, 1, 2, 4]))
     X = rng.normal(size=(n, d))
     kind = rng.choice(["plain", "correlated", "shifted", "far", "scales", "counts"])
     if kind == "correlated":
@@ -123,7 +123,7 @@ def draw_path(seed, features=(320, 500)):
     data, fuse_intercepts = Data.from_arrays(X, Y, weights, offset), bool(rng.random() < 0.5)
     problem = Problem.build(data, draw_graph(rng, t), factors, fuse_intercepts)
     largest = np.abs(X.T @ (np.nan_to_num(Y, nan=0.5) - 0.5)).max()
-    l1 = largest * np.geomspace(rng.choice([1.0, 0.3]), rng.choice([0.3, 0.1, 0.02]), int(rng.choice([3, 6, 12])))
+    l1 = largest * np.geomspace(rng.choice([1.0, 0.3]), rng.choice([0.3, 0.1, 0.02]), int(rng.choice([2, 4, 7])))
     l2, fusion = rng.choice([0.0, 0.0, 0.02, 1.0]) * largest, rng.choice([0.0, 0.1, 1.0]) * largest
     points = np.array([(a, b, c) for a in l1 for c in (fusion, 0.5 * fusion)[:1 + (rng.random() < 0.3)]
                        for b in (l2, 0.1 * l2)[:1 + (rng.random() < 0.2)]])
