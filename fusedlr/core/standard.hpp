@@ -20,3 +20,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif

@@ -24,14 +24,20 @@ TOL = 1e-7
 def broken_promises(seed):
     """What the solver promised and did not keep on one random problem; an empty list if all is well."""
     if seed % 16 == 14:
-        return [f"path: {promise}" for promise in broken_on_path(*draw_path(seed // 16))]
+        problem, points = draw_path(seed // 16)
+        stored = _sparse(problem) if seed % 48 == 14 else problem
+        return [f"path: {promise}" for promise in broken_on_path(stored, points)]
     kind, data, penalty, tasks = _draw(seed)
     rough = (1e-2, 1e-3, 1e-4, 1e-5)[seed // 16 % 4]
     problem = Problem.build(data, tasks)
     if kind == "sparse":
-        problem = replace(problem, design=replace(problem.design, X=csc_array(data.X)))
+        problem = _sparse(problem)
     promises = [*_broken(problem, data, penalty), *understated(problem, data, penalty, rough)]
     return [f"{kind}: {promise}" for promise in promises]
+
+
+def _sparse(problem):
+    return replace(problem, design=replace(problem.design, X=csc_array(problem.design.X)))
 
 
 def _draw(seed):
