@@ -40,9 +40,9 @@ def run(quick):
     return Part("k_paths", "(k) lasso paths of one task, free intercept: the largest l1 with empty support down to a "
                 "twentieth of it", pd.DataFrame(rows), [
         "CPU seconds of a whole path from arrays in memory, one thread, medians; subopt.: largest relative excess over",
-        "the least objective known (ours at 1e-10). Ours: solve_path, tol 1e-6, every gap proved; glmnet: thresh 1e-10;",
-        "adelie: tol 1e-6; skglm: tol 1e-5; scikit-learn: saga, tol 1e-5, small sizes only. Solvers that cannot be",
-        "imported are left out."])
+        "the least objective known (ours at 1e-10). Ours: solve_path, tol 1e-6, every gap proved; glmnet: thresh",
+        "1e-10; adelie: tol 1e-6; skglm: tol 1e-5; scikit-learn: saga, tol 1e-5, small sizes only. Solvers that cannot",
+        "be imported are left out."])
 
 
 def _is_there(name):
