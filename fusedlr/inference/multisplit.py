@@ -112,8 +112,9 @@ def quantile_pvalues(pvalues: np.ndarray, least: float = LEAST_QUANTILE) -> np.n
 def _false_discovery(pvalues: np.ndarray) -> np.ndarray:
     """Bonferroni-corrected p-values adjusted to control the false discovery rate.
 
-    Benjamini and Yekutieli (2001), with i in place of i / k, because of the earlier Bonferroni correction. A p-value
-    of 1 is never rejected.
+    Benjamini and Yekutieli (2001), with i in place of i / k, because of the earlier Bonferroni correction: rejecting
+    up to the largest i whose p-value is at most i q keeps the rate below q times the sum of 1 / i up to k, however
+    p-values depend on each other (Meinshausen, Meier and Buhlmann 2009, section 3.3). A p-value of 1 is never rejected.
     """
     order = np.argsort(pvalues, kind="stable")
     place = np.arange(1, len(pvalues) + 1)
