@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -466,8 +467,8 @@ class Problem:
         if self.design.offset is not None and self.design.offset.shape[1] not in (1, self.n_tasks):
             raise ValueError(f"problem.design.offset must have 1 column or {self.n_tasks}, found "
                              f"{self.design.offset.shape[1]}")
-        for name in ("l1", "l2"):
-            if getattr(self.factors, name)[0] != 0:
+        for name, factors in product(("l1", "l2"), (self.factors, self.base_factors or self.factors)):
+            if getattr(factors, name)[0] != 0:
                 raise ValueError(f"problem.factors.{name} must begin with 0, because intercepts are not shrunk")
 
 

@@ -70,6 +70,16 @@ def test_units_do_not_matter_and_user_factors_multiply(data, model):
                                atol=1e-6)
 
 
+def test_a_weight_of_two_is_the_row_twice_and_the_origin_of_a_feature_does_not_matter(data, model):
+    Y, X = data
+    twice = np.repeat(np.arange(N), 2)
+    for other in (FusedLogit(Y, X, weights=np.full(N, 2.0), adaptive=True),
+                  FusedLogit(Y[twice], X[twice], adaptive=True), FusedLogit(Y, X + 100.0, adaptive=True),
+                  FusedLogit(Y[:, ::-1], X, adaptive=True)):
+        np.testing.assert_allclose(other.problem.factors.l1, model.problem.factors.l1, rtol=1e-4)
+        np.testing.assert_allclose(other.problem.factors.fusion, model.problem.factors.fusion, rtol=1e-4)
+
+
 def test_rows_that_are_left_out_take_no_part_in_the_factors(data, model):
     """Fits without a fold are those of a model that never saw it; so are halves and resamples."""
     Y, X = data

@@ -449,7 +449,7 @@ def _fold_of_pairs(problem, pairs):
         test = checks.rows("folds", test, problem.n_rows)
         if (fold[test] >= 0).any() or np.isin(test, checks.rows("folds", train, problem.n_rows)).any():
             raise ValueError("folds must score each row once, by a fit without it, found a row in two test parts or "
-                             "in both parts of a pair")
+                             "in both parts of a pair; repeats= draws folds again")
         fold[test] = number
     if (fold < 0).any():
         raise ValueError(f"folds must score every row, found {int((fold < 0).sum())} rows in no test part")
