@@ -1,11 +1,16 @@
 """The house rules, read off the source: who may import whom, which words live where, how long a function may be."""
 
 import ast
+import os
 import re
+import shutil
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.processes import said
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fusedlr"
@@ -282,3 +287,10 @@ def test_no_text_holds(what, pattern):
         if re.search(pattern, line)
     ]
     assert found == [], what
+
+
+def test_ruff_finds_nothing():
+    ruff = shutil.which("ruff", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if not ruff:
+        pytest.skip("ruff is not installed (pip install --group dev)")
+    assert "All checks passed" in said([ruff, "check", "--no-cache", "."], cwd=ROOT)

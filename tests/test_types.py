@@ -2,8 +2,10 @@
 
 import importlib.util
 import inspect
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
@@ -110,6 +112,13 @@ def test_the_type_of_a_prediction_follows_from_which():
     assert again == said
 
 
+@pytest.fixture
+def mypy():
+    """The type checker, beside this Python or on the PATH."""
+    found = shutil.which("mypy", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    return found or pytest.skip("mypy is not installed (Debian: mypy)")
+
+
 MISTYPED = """\
 from fusedlr import FusedLogit, FusedLogitResults
 
@@ -128,11 +137,9 @@ def choose(model: FusedLogit, res: FusedLogitResults) -> None:
 
 
 @pytest.mark.slow
-def test_a_type_checker_refuses_words_that_do_not_exist(tmp_path):
-    if not shutil.which("mypy"):
-        pytest.skip("mypy is not installed (Debian: mypy)")
+def test_a_type_checker_refuses_words_that_do_not_exist(mypy, tmp_path):
     (tmp_path / "mistyped.py").write_text(MISTYPED)
-    command = ["mypy", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir", tmp_path / "cache",
+    command = [mypy, "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir", tmp_path / "cache",
                tmp_path / "mistyped.py"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600).stdout
     refused = {int(line.split("mistyped.py:")[1].split(":")[0]) for line in found.splitlines() if ": error:" in line}
@@ -158,16 +165,12 @@ whole(*datasets.weeks())
 
 
 @pytest.mark.slow
-def test_a_program_that_uses_the_package_passes_a_strict_type_checker(tmp_path):
-    if not shutil.which("mypy"):
-        pytest.skip("mypy is not installed (Debian: mypy)")
+def test_a_program_that_uses_the_package_passes_a_strict_type_checker(mypy, tmp_path):
     (tmp_path / "program.py").write_text(STRICT)
-    assert said(["mypy", "--strict", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir",
+    assert said([mypy, "--strict", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir",
                  tmp_path / "cache", tmp_path / "program.py"], cwd=ROOT)
 
 
 @pytest.mark.slow
-def test_mypy_agrees():
-    if not shutil.which("mypy"):
-        pytest.skip("mypy is not installed (Debian: mypy)")
-    assert said(["mypy"], cwd=ROOT)
+def test_mypy_agrees(mypy):
+    assert said([mypy], cwd=ROOT)

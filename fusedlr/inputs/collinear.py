@@ -41,9 +41,9 @@ def _alike(X: Matrix) -> list[tuple[int, int]]:
     order = np.argsort(place, kind="stable")
     near = np.flatnonzero(np.diff(place[order]) <= _ROUNDING * np.abs(place[order][1:]))
     pairs = [sorted((int(varies[order[i]]), int(varies[order[i + 1]]))) for i in near]
-    return sorted((j, k) for j, k in pairs if _same(*matrices.dense(X[:, [j, k]]).T, centre, size, j, k))
+    return sorted((j, k) for j, k in pairs if _same(matrices.dense(X[:, [j, k]]), centre[[j, k]], size[[j, k]]))
 
 
-def _same(x, y, centre, size, j, k):
-    x, y = (x - centre[j]) / size[j], (y - centre[k]) / size[k]
+def _same(pair, centre, size):
+    x, y = ((pair - centre) / size).T
     return bool(np.abs(x - np.sign(x @ y) * y).max() <= 1e-7)
