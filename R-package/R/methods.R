@@ -45,6 +45,7 @@ one_fit.resampled.fusedlr <- function(object, ...) {
 }
 
 check_format <- function(object) {
+  if (is_sparse(object$problem$x)) need_matrix()
   if (!identical(object$format, FORMAT))
     refuse("this fit has format ", shown(object$format), ", this version of fusedlr reads ", FORMAT,
            "; fit the model again")
@@ -132,7 +133,9 @@ rows_to_predict <- function(fit, new, offset) {
 
 # Linear predictor of each row in its task.
 task_linear <- function(rows, params, task) {
-  value <- rowSums(rows$x * t(params[-1L, task, drop = FALSE])) + params[1L, task]
+  value <- numeric(length(task))
+  for (k in unique(task))
+    value[task == k] <- as.vector(rows$x[task == k, , drop = FALSE] %*% params[-1L, k]) + params[1L, k]
   if (!is.null(rows$offset))
     value <- value + rows$offset[cbind(seq_along(task), if (ncol(rows$offset) > 1L) task else rep(1L, length(task)))]
   list(value = stats::setNames(value, rownames(rows$x)), task = task)
@@ -153,11 +156,7 @@ new_features <- function(fit, newdata) {
     return(list(x = x[, features, drop = FALSE], offset = stats::model.offset(frame)))
   }
   if (is.data.frame(newdata) && all(features %in% names(newdata))) newdata <- newdata[features]
-  if (!is.data.frame(newdata) && !is.atomic(newdata))
-    refuse("newdata must be a matrix or a data.frame, found class ", class(newdata)[1L])
-  x <- as.matrix(newdata)
-  if (is.null(dim(newdata)) && length(newdata) == length(features)) x <- t(x)
-  if (!is.numeric(x) && !is.logical(x)) refuse("newdata must be a matrix of numbers, found ", typeof(x))
+  x <- new_matrix(newdata, length(features))
   if (!is.null(colnames(x))) x <- x[, colnames(x) != "(Intercept)", drop = FALSE]
   if (all(features %in% colnames(x))) return(list(x = x[, features, drop = FALSE]))
   made_up <- identical(features, paste0("V", seq_along(features)))
@@ -165,6 +164,21 @@ new_features <- function(fit, newdata) {
     refuse("newdata must have the ", length(features), " columns of x; missing are ",
            quoted(setdiff(features, colnames(x))))
   list(x = x)
+}
+
+new_matrix <- function(newdata, d) {
+  if (is_sparse(newdata)) return(read_new_sparse(newdata))
+  if (!is.data.frame(newdata) && !is.atomic(newdata))
+    refuse("newdata must be a matrix or a data.frame, found class ", class(newdata)[1L])
+  x <- as.matrix(newdata)
+  if (is.null(dim(newdata)) && length(newdata) == d) x <- t(x)
+  if (!is.numeric(x) && !is.logical(x)) refuse("newdata must be a matrix of numbers, found ", typeof(x))
+  x
+}
+
+read_new_sparse <- function(x) {
+  need_matrix()
+  methods::as(x, "CsparseMatrix")
 }
 
 # What the formula takes from elsewhere, such as a constant, must be found where the formula was written.

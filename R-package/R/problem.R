@@ -57,9 +57,7 @@ row_factors <- function(factors, fusion_factors, scale, fuse_intercepts) {
 }
 
 read_features <- function(x) {
-  if (inherits(x, "sparseMatrix"))
-    refuse("x must be a dense matrix; a sparse one (", class(x)[1L],
-           ") is not supported: use as.matrix(x) where it fits")
+  if (is_sparse(x)) return(without_intercept(named_features(read_sparse(x))))
   if (is.data.frame(x)) {
     text <- !vapply(x, function(v) is.numeric(v) || is.logical(v), NA)
     if (any(text)) refuse("x must hold numbers; columns ", quoted(names(x)[text]),
@@ -74,24 +72,52 @@ read_features <- function(x) {
   bad <- !is.finite(x)
   if (any(bad)) refuse("x has NA, NaN or Inf in ", sum(rowSums(bad) > 0), " rows; drop or impute them")
   if (max(abs(x)) > 1e100) refuse("x must lie between -1e100 and 1e100, found ", shown(max(abs(x))))
+  without_intercept(named_features(x))
+}
+
+named_features <- function(x) {
   if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
   if (anyDuplicated(colnames(x))) refuse("x must not repeat the name of a column, found ",
                                          quoted(colnames(x)[duplicated(colnames(x))]), " twice")
-  without_intercept(x)
+  x
 }
+
+# ---- sparse features, of package Matrix ----
+
+is_sparse <- function(x) inherits(x, "sparseMatrix")
+
+need_matrix <- function() {
+  if (!requireNamespace("Matrix", quietly = TRUE))
+    refuse("x is a sparse matrix of package Matrix, which is not installed here")
+}
+
+# Any sparse matrix as a dgCMatrix: numbers, compressed by columns.
+read_sparse <- function(x) {
+  need_matrix()
+  for (kind in c("dMatrix", "generalMatrix", "CsparseMatrix")) x <- methods::as(x, kind)
+  if (!nrow(x) || !ncol(x)) refuse("x must have rows and columns, found ", nrow(x), " by ", ncol(x))
+  if (!all(is.finite(x@x))) refuse("x has NA, NaN or Inf; drop or impute them")
+  if (any(abs(x@x) > 1e100)) refuse("x must lie between -1e100 and 1e100, found ", shown(max(abs(x@x))))
+  x
+}
+
+# As the core takes it: a matrix, or the slots of a sparse one.
+core_features <- function(x) if (is_sparse(x)) list(nrow(x), x@p, x@i, x@x) else x
+
+dense <- function(x) if (is_sparse(x)) as.matrix(x) else x
 
 # model.matrix() brings a column of ones, which the model adds itself.
 without_intercept <- function(x) {
   ours <- colnames(x) == "(Intercept)"
   if (!any(ours)) return(x)
-  if (any(x[, ours] != 1)) refuse("x has a column (Intercept) that is not all 1; rename it")
+  if (any(dense(x[, ours, drop = FALSE]) != 1)) refuse("x has a column (Intercept) that is not all 1; rename it")
   if (ncol(x) == 1L) refuse("x must have a column beside (Intercept)")
   x[, !ours, drop = FALSE]
 }
 
 # Standard deviation of each feature over the rows, each as often as it counts; 1 where it does not vary.
 column_scales <- function(x, times) {
-  spread <- .Call(C_scales, x, times)
+  spread <- .Call(C_scales, core_features(x), times)
   replace(spread, spread == 0, 1)
 }
 

@@ -69,7 +69,7 @@ fit_pattern <- function(problem, pattern, cov_type) {
 # A column for each distinct value, a row for each label.
 pattern_design <- function(problem, pattern) {
   labels <- problem$labels
-  columns <- cbind(1, unname(problem$x))
+  columns <- cbind(1, unname(dense(problem$x)))
   task <- label_task(labels)
   z <- matrix(0, length(task), max(pattern))
   for (k in seq_along(problem$tasks)) {

@@ -27,7 +27,7 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
 
 solver_parts <- function(problem) {
   labels <- problem$labels
-  list(problem$x, unname(labels), label_offset(problem), problem$graph$ends, problem$graph$weights, problem$graph$chain)
+  list(core_features(problem$x), unname(labels), label_offset(problem), problem$graph$ends, problem$graph$weights, problem$graph$chain)
 }
 
 # What R does at Ctrl-C, once the solver has given its memory back.

@@ -21,6 +21,7 @@ warn_status <- function(row, tol) {
 
 # Constant features, and pairs of affine copies.
 warn_collinear <- function(x) {
+  if (is_sparse(x)) x <- dense(possible_copies(x))
   idle <- colSums(x != rep(x[1L, ], each = nrow(x))) == 0
   if (any(idle)) warn("fusedlr_collinear", "x: ", quoted(colnames(x)[idle]),
                       " are constant, collinear with the intercept; drop them")
@@ -29,6 +30,14 @@ warn_collinear <- function(x) {
   if (nrow(pairs)) warn("fusedlr_collinear", "x: ", paste(shown, collapse = ", "), if (nrow(pairs) > 3L) ", ...",
                         " are affine copies of each other: their separate effects are not identifiable; ",
                         "drop one of them")
+}
+
+# Columns of a sparse matrix that may be constant, or multiples of others: these are filled in the same places.
+possible_copies <- function(x) {
+  filled <- diff(x@p)
+  places <- vapply(seq_len(ncol(x)), function(k) sum(cos(x@i[x@p[k] + seq_len(filled[k])]^2)), 0)
+  key <- paste(filled, signif(places, 9L))
+  x[, filled == 0 | filled == nrow(x) | key %in% key[duplicated(key)], drop = FALSE]
 }
 
 # Centred and scaled, affine copies have the same projection on any vector, up to the sign; candidates are then compared

@@ -1,5 +1,5 @@
-// R's thin face of the solver: arrays in, arrays out, and Ctrl-C; see glue.hpp.
-#include "glue.hpp"
+// R's thin face of the solver: arrays in, arrays out, and Ctrl-C; see glue.h.
+#include "glue.h"
 
 namespace {
 

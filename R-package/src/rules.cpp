@@ -1,5 +1,5 @@
-// R's face of the rules that it shares with Python; see glue.hpp for the layout of matrices. Python's is rules.pxi.
-#include "glue.hpp"
+// R's face of the rules that it shares with Python; see glue.h for the layout of matrices. Python's is rules.pxi.
+#include "glue.h"
 
 namespace {
 
@@ -85,7 +85,7 @@ SEXP fusedlr_folds(SEXP labels, SEXP code, SEXP times, SEXP folds, SEXP uniform)
   return out;
 }
 
-// Person-period labels, as glue.hpp has labels: a list of start, row, sign and weight, cause after cause. entry, time
+// Person-period labels, as glue.h has labels: a list of start, row, sign and weight, cause after cause. entry, time
 // (rows); event (rows): 0 or a cause from 1 on, integers; breaks (intervals + 1), rising; causes: an integer.
 SEXP fusedlr_periods(SEXP entry, SEXP time, SEXP event, SEXP breaks, SEXP causes) {
   const R_xlen_t rows = Rf_xlength(time);

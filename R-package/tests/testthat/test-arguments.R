@@ -35,12 +35,6 @@ test_that("features and labels are checked in words", {
                    coef(fusedlr(s$x, s$y, l1 = 1, fusion = 1)))
 })
 
-test_that("a sparse matrix is refused with a sentence", {
-  skip_if_not_installed("Matrix")
-  expect_error(fusedlr(Matrix::Matrix(s$x, sparse = TRUE), s$y, l1 = 1, fusion = 1),
-               "sparse one \\(dgCMatrix\\) is not supported")
-})
-
 test_that("labels may be words, levels, logicals or signs", {
   truth <- coef(fusedlr(s$x, s$y, l1 = 1, fusion = 1))
   words <- ifelse(s$y == 1, "yes", "no")
