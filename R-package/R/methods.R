@@ -322,22 +322,7 @@ anova.fusedlr <- function(object, ...) {
 # Tied groups: the number of the group of each entry of params, 0 for a zero coefficient, (1 + d, t).
 pattern_of <- function(fit) {
   params <- params_of(fit)
-  group <- matrix(seq_len(ncol(params)), nrow(params), ncol(params), byrow = TRUE)
-  ends <- fit$problem$graph$ends + 1L
-  repeat {
-    before <- group
-    for (e in seq_len(ncol(ends))) {
-      same <- params[, ends[1L, e]] == params[, ends[2L, e]]
-      group[same, ends[, e]] <- pmin(group[same, ends[1L, e]], group[same, ends[2L, e]])
-    }
-    if (identical(before, group)) break
-  }
-  keys <- (row(params) - 1L) * ncol(params) + group
-  chosen <- params != 0
-  chosen[1L, ] <- TRUE
-  found <- matrix(0L, nrow(params), ncol(params), dimnames = dimnames(params))
-  found[chosen] <- match(keys[chosen], sort(unique(keys[chosen])))
-  found
+  structure(t(.Call(C_pattern, t(unname(params)), fit$problem$graph$ends)), dimnames = dimnames(params))
 }
 
 values_in_places <- function(pattern, values) c(0, values)[pattern + 1L]

@@ -50,78 +50,19 @@ released <- function(pattern, terms) {
   free
 }
 
-# Estimated values, their covariance, and which of them have no finite estimate or are collinear.
+# Estimated values, their covariance (the inverse information, or the sandwich by sampling units), and which of them have
+# no finite estimate or are collinear.
 fit_pattern <- function(problem, pattern, cov_type) {
-  design <- pattern_design(problem, pattern)
-  fit <- suppressWarnings(stats::glm.fit(design, (problem$labels$sign > 0) * 1, problem$labels$weight,
-                                         offset = label_offset(problem), intercept = FALSE,
-                                         family = stats::quasibinomial(),
-                                         control = list(epsilon = 1e-14, maxit = 100L)))
-  yes <- fit$fitted.values
-  extreme <- (yes < 1e-8 | yes > 1 - 1e-8) & problem$labels$weight > 0
-  unbounded <- unname(colSums(abs(design[extreme, , drop = FALSE])) > 0)
-  collinear <- unname(is.na(fit$coefficients)) & !unbounded
-  values <- unname(replace(fit$coefficients, is.na(fit$coefficients), 0))
-  list(values = values, unbounded = unbounded, collinear = collinear,
-       vcov = value_covariance(problem, design, yes, unbounded | collinear, cov_type))
+  found <- .Call(C_refit, solver_parts(problem), t(unname(pattern)), problem$scale, problem$units$code,
+                 problem$units$times, cov_type == "cluster")
+  stats::setNames(found, c("values", "vcov", "unbounded", "collinear"))
 }
 
-# A column for each distinct value, a row for each label.
-pattern_design <- function(problem, pattern) {
-  labels <- problem$labels
-  columns <- cbind(1, unname(dense(problem$x)))
-  task <- label_task(labels)
-  z <- matrix(0, length(task), max(pattern))
-  for (k in seq_along(problem$tasks)) {
-    used <- which(pattern[, k] > 0L)
-    z[task == k, pattern[used, k]] <- columns[labels$row[task == k] + 1L, used]
-  }
-  z
-}
-
-# Inverse information, or the sandwich estimator clustered by sampling unit; a weight counts its row as often.
-value_covariance <- function(problem, design, yes, vague, cov_type) {
-  labels <- problem$labels
-  found <- matrix(NA_real_, ncol(design), ncol(design))
-  if (all(vague)) return(found)
-  z <- design[, !vague, drop = FALSE]
-  information <- crossprod(z, labels$weight * yes * (1 - yes) * z)
-  unit <- sqrt(outer(diag(information), diag(information)))  # features may differ by many orders of magnitude
-  bread <- solve(information / unit) / unit
-  if (cov_type == "cluster") {
-    scores <- rowsum(labels$weight * ((labels$sign > 0) - yes) * z, problem$units$code[labels$row + 1L])
-    times <- problem$units$times[as.integer(rownames(scores)) + 1L]
-    bread <- bread %*% crossprod(scores[times > 0, , drop = FALSE] / sqrt(times[times > 0])) %*% bread
-  }
-  found[!vague, !vague] <- bread
-  found
-}
-
-# Effective degrees of freedom: the trace of (H + R)^-1 H, with H the information in the distinct values and R the ridge
-# on them; without ridge their number. Where a sampling unit has several labels, Takeuchi's trace of (H + R)^-1 J, with
-# J the outer products of the units' scores, if that is larger.
+# Effective degrees of freedom: distinct values, corrected for the ridge and for dependent labels (Takeuchi).
 effective_df <- function(fit) {
-  pattern <- pattern_of(fit)
   problem <- fit$problem
-  labels <- problem$labels
-  ridge <- fit$table$l2 * problem$factors[row(pattern)[pattern > 0L], "l2"]
-  ridge <- rowsum(ridge, pattern[pattern > 0L])[, 1L]
-  codes <- problem$units$code[labels$row + 1L]
-  alone <- !anyDuplicated(codes)
-  if (alone && !any(ridge > 0)) return(max(pattern))
-  z <- pattern_design(problem, pattern)
-  yes <- stats::plogis(label_linear(problem, params_of(fit)))
-  information <- crossprod(z, labels$weight * yes * (1 - yes) * z)
-  unit <- sqrt(diag(information) + ridge)  # features may differ by many orders of magnitude
-  unit[unit == 0] <- 1
-  parts <- eigen((information + diag(ridge, length(ridge))) / outer(unit, unit), symmetric = TRUE)
-  kept <- parts$values > 1e-14 * length(ridge) * max(parts$values)
-  whiten <- parts$vectors[, kept, drop = FALSE] / rep(sqrt(parts$values[kept]), each = length(ridge)) / unit
-  independent <- length(ridge) - sum((sqrt(ridge) * whiten)^2)
-  if (alone) return(independent)
-  scores <- rowsum(labels$weight * ((labels$sign > 0) - yes) * (z %*% whiten), codes)
-  times <- problem$units$times[as.integer(rownames(scores)) + 1L]
-  max(independent, sum((scores[times > 0, , drop = FALSE])^2 / times[times > 0]))
+  .Call(C_df, solver_parts(problem), problem$units$code, problem$units$times, t(unname(params_of(fit))),
+        fit$table$l2 * unname(problem$factors[, "l2"]))
 }
 
 warn_refit <- function(found, pattern) {
@@ -129,8 +70,8 @@ warn_refit <- function(found, pattern) {
   if (any(found$unbounded)) {
     tasks <- colnames(pattern)[colSums(touched(found$unbounded)) > 0]
     warn("fusedlr_separation", "refit: the labels of ", quoted(tasks), " are separated by the selected features, so ",
-         "that their coefficients have no finite maximum likelihood estimate and no standard error; use the penalized ",
-         "fit, or larger penalties")
+         "that their coefficients have no finite maximum likelihood estimate; they are held back by a small ridge and ",
+         "have no standard error; use the penalized fit, or larger penalties")
   }
   if (any(found$collinear))
     warn("fusedlr_collinear", "refit: the selected features ",

@@ -58,8 +58,10 @@ test_that("groups are the sampling unit of refits, draws, halves, folds and BIC"
   fit <- fusedlr(y ~ x1 + x2, d, task = year, groups = person, l1 = 1, fusion = 1)
   again <- refit(fit)
   problem <- fit$problem
-  pattern <- again$pattern
-  z <- fusedlr:::pattern_design(problem, pattern)
+  # One column for each distinct value, one row for each label.
+  task <- rep(1:6, diff(problem$labels$start))
+  features <- cbind(1, problem$x)[problem$labels$row + 1, ]
+  z <- sapply(seq_along(again$values), function(v) rowSums(features * t(again$pattern == v)[task, ]))
   yes <- plogis(drop(z %*% again$values))
   bread <- solve(crossprod(z, yes * (1 - yes) * z))
   labels <- problem$labels
