@@ -50,8 +50,8 @@ released <- function(pattern, terms) {
   free
 }
 
-# Estimated values, their covariance (the inverse information, or the sandwich by sampling units), and which of them have
-# no finite estimate or are collinear.
+# Estimated values, their covariance (the inverse information, or the sandwich by sampling units), and which of them
+# have no finite estimate or are collinear.
 fit_pattern <- function(problem, pattern, cov_type) {
   found <- .Call(C_refit, solver_parts(problem), t(unname(pattern)), problem$scale, problem$units$code,
                  problem$units$times, cov_type == "cluster")

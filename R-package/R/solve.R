@@ -26,8 +26,8 @@ solve_points <- function(problem, points, tol, maxit = 200L, start = NULL) {
 }
 
 solver_parts <- function(problem) {
-  labels <- problem$labels
-  list(core_features(problem$x), unname(labels), label_offset(problem), problem$graph$ends, problem$graph$weights, problem$graph$chain)
+  graph <- problem$graph
+  list(core_features(problem$x), unname(problem$labels), label_offset(problem), graph$ends, graph$weights, graph$chain)
 }
 
 # What R does at Ctrl-C, once the solver has given its memory back.
