@@ -103,6 +103,10 @@ def _from_narwhals(name: str, value: Any) -> Any:
 
 
 def _from_dask(name: str, value: Any) -> Any:
+    """A frame or a column as it is in memory; an array, which may be larger, is left to ``chunked``."""
+    if hasattr(value, "chunks") and not hasattr(value, "columns"):
+        raise TypeError(f"{name} must be in memory, found a Dask array of {value.nbytes / 1e6:.0f} MB; fusedlr.chunked "
+                        f"takes its rows in chunks, and {name}.compute() loads it")
     return value.compute()
 
 

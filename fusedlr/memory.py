@@ -26,4 +26,4 @@ def shortage(needed: float, what: str) -> MemoryError:
     """The error for work that needs more bytes than there are."""
     size = f"{needed / 1e9:.3g} GB" if needed >= 1e9 else f"{max(needed / 1e6, 1):.0f} MB"
     return MemoryError(f"{what} takes {size} of memory, which this process cannot have; free some, raise its limit, or "
-                       "use fewer rows, features or threads (n_jobs=1)")
+                       "use fewer rows, features or threads (n_jobs=1); fusedlr.chunked takes rows in chunks")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import memory
+from . import core, memory
 from .constrained_fit import fit_pattern, pattern_of
 from .core import ACCEPTED, FLOOR, Core, gauge, points_at_once, prox, scales, stripes
 from .core import STATUS as STATUS_WORDS
@@ -30,7 +30,7 @@ from .problem import Penalty, Problem, Solution
 from .tasks import TaskGraph
 
 __all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "column_scales",
-           "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "warn_status"]
+           "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "solve_quadratic", "warn_status"]
 
 _MOST_VALUES = 300  # of a fit whose separated tasks are looked for
 
@@ -312,6 +312,24 @@ def column_scales(X: Matrix, weights: np.ndarray) -> np.ndarray:
         Rows of weight 0 do not count.
     """
     return scales(for_core(X), np.ascontiguousarray(weights, dtype=float))
+
+
+def solve_quadratic(gram: np.ndarray, slopes: np.ndarray, penalty: Penalty, tasks: TaskGraph,
+                    start: np.ndarray) -> np.ndarray:
+    """Minimiser of a quadratic loss plus the penalty, shape (1 + d, t): for data that lie elsewhere.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (t, 1 + d, 1 + d)
+        Hessian of the loss in the coefficients of each task, intercept first.
+    slopes : ndarray, shape (1 + d, t)
+        Gradient of the loss at ``start``.
+    penalty : Penalty
+    tasks : TaskGraph
+    start : ndarray, shape (1 + d, t)
+    """
+    gram, slopes = (np.ascontiguousarray(array, dtype=float) for array in (gram, slopes))
+    return core.solve_quadratic(gram, slopes, _by_row(penalty), start, *_edges(tasks), tasks.is_chain)
 
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,

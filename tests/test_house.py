@@ -31,7 +31,7 @@ FLOORS = (
     {"results"},
     {"tuning"},
     {"model"},
-    {"r", "sklearn"},
+    {"chunked", "r", "sklearn"},
 )
 
 

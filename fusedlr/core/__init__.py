@@ -17,9 +17,10 @@ objective and the gap are those of the penalties that were asked for, of which o
 """
 
 from ._core import (ACCEPTED, FLOOR, RIDGE, STATUS, Core, FlatLabels, LabelledRows, SamplingUnits, best_point, cpu,
-                    fold_means, gauge, lowest_costs, one_standard_error, pattern_of, person_periods, points_at_once,
-                    prox, scales, stripes, within_one_error)
+                    fold_means, gauge, lowest_costs, one_standard_error, pattern_of, person_periods,
+                    points_at_once, prox, scales, solve_quadratic, stripes, within_one_error)
 
 __all__ = ["ACCEPTED", "FLOOR", "RIDGE", "STATUS", "Core", "FlatLabels", "LabelledRows", "SamplingUnits", "best_point",
-           "cpu", "fold_means", "gauge", "lowest_costs", "one_standard_error", "pattern_of", "person_periods",
-           "points_at_once", "prox", "scales", "stripes", "within_one_error"]
+           "cpu", "fold_means", "gauge", "lowest_costs", "one_standard_error", "pattern_of",
+           "person_periods", "points_at_once", "prox", "scales", "solve_quadratic", "stripes",
+           "within_one_error"]

@@ -65,6 +65,14 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
     Solver *make_solver(const Problem &) except +
     void means_and_scales(const Columns &, const double *, double *, double *) except +
     const char *instruction_set() except +
+
+    cdef struct Quadratic:
+        int rows, tasks
+        const double *gram
+        const double *slopes
+
+    void core_quadratic "fusedlr::solve_quadratic"(const Quadratic &, int, const int *, const double *, cbool,
+                                                   const Factors &, double *) except +
     void block_prox(int, int, const int *, const double *, cbool, const double *, const double *, double, double,
                     double *) except +
     double block_gauge(int, int, const int *, const double *, cbool, const double *, double, double, double) except +
@@ -323,6 +331,32 @@ def scales(X, const double[::1] weights):
     if features.rows and features.columns:
         means_and_scales(features.held, &weights[0], &means[0], &out[0])
     return np.asarray(out)
+
+
+def solve_quadratic(const double[:, :, ::1] gram, const double[:, ::1] slopes, const double[:, ::1] penalties,
+                    start, const int[:, ::1] ends, const double[::1] edge_weights, bint chain):
+    """Minimiser of a quadratic loss plus penalties, shape (1 + d, t); see `fusedlr.solver.solve_quadratic`.
+
+    Penalties are l1, l2 and fusion of every row, (3, 1 + d).
+    """
+    cdef double[:, ::1] params = np.array(start, dtype=float, order="C")
+    cdef Quadratic quadratic
+    cdef Factors by
+    cdef int edges = ends.shape[0]
+    quadratic.rows, quadratic.tasks = slopes.shape[0], slopes.shape[1]
+    check("gram", gram, (quadratic.tasks, quadratic.rows, quadratic.rows))
+    check("slopes", slopes, (quadratic.rows, quadratic.tasks))
+    check("penalties", penalties, (3, quadratic.rows), 0)
+    check("start", params, (quadratic.rows, quadratic.tasks))
+    check_graph(ends, edge_weights, quadratic.tasks, chain)
+    if not (quadratic.rows and quadratic.tasks):
+        raise ValueError(f"slopes must not be empty, found {quadratic.rows} x {quadratic.tasks}")
+    quadratic.gram, quadratic.slopes = &gram[0, 0, 0], &slopes[0, 0]
+    by.l1, by.l2, by.fusion = &penalties[0, 0], &penalties[1, 0], &penalties[2, 0]
+    with nogil:
+        core_quadratic(quadratic, edges, &ends[0, 0] if edges else NULL, &edge_weights[0] if edges else NULL, chain,
+                       by, &params[0, 0])
+    return np.asarray(params)
 
 
 def cpu():

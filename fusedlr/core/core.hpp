@@ -84,6 +84,16 @@ void means_and_scales(const Columns &X, const double *weights, double *means, do
 Solver *make_solver(const Problem &problem);
 // Name of the instruction set that make_solver picks: "base", "avx2" or "avx512".
 const char *instruction_set();
+// A quadratic loss about coefficients B, (rows x tasks) with the intercepts in row 0:
+// sum slopes * (Z - B) + 1/2 sum over tasks of (Z - B)' gram (Z - B), in the columns of each task.
+struct Quadratic {
+  int rows, tasks;
+  const double *gram;    // (tasks x rows x rows)
+  const double *slopes;  // (rows x tasks)
+};
+// Minimises it plus the penalties of each row, over the tasks' graph. On entry `params` is B, on return the minimiser.
+void solve_quadratic(const Quadratic &quadratic, int edges, const int *ends, const double *edge_weights, bool chain,
+                     const Factors &penalties, double *params);
 // Weighted proximal operator of one block, argmin  sum h/2 b^2 - q b + l1 |b| + fusion * sum_e w_e |b_j - b_k|, for
 // tests. The ties and signs that b has on entry are tried first where the solver would try them.
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,

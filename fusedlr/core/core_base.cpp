@@ -11,6 +11,7 @@
 #include "block.hpp"
 #include "chain_prox.hpp"
 #include "core.hpp"
+#include "quadratic.hpp"
 #include "solver.hpp"
 #include "tasks.hpp"
 
@@ -133,6 +134,12 @@ void means_and_scales(const Columns &X, const double *weights, double *means, do
   }
   for (int from = 0; from < features; from += STRIP)
     strip_means_and_scales(X, from, std::min(STRIP, features - from), weights, sum, means + from, scales + from);
+}
+
+void solve_quadratic(const Quadratic &quadratic, int edges, const int *ends, const double *edge_weights, bool chain,
+                     const Factors &penalties, double *params) {
+  base::Block block(quadratic.tasks, edges, ends, edge_weights, chain);
+  base::minimise_quadratic(quadratic, block, penalties, params);
 }
 
 void block_prox(int tasks, int edges, const int *ends, const double *weights, bool chain, const double *h,

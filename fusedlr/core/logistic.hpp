@@ -20,6 +20,7 @@ namespace fusedlr::FUSEDLR_ISA {
 struct Derivatives {
   LabelTable linear, first, second;
   double loss = 0;
+  Derivatives() = default;
   explicit Derivatives(const Ranges &ranges) : linear(ranges), first(ranges), second(ranges) {}
   void swap(Derivatives &other) {
     linear.swap(other.linear);

@@ -42,6 +42,9 @@ struct State {
   WorkingSet known;       // features whose gradient is computed: all of them, or those that are not surely zero
   Derivatives now, next;  // now always belongs to params
   LabelTable change;           // of the linear predictor, from params to trial
+  State(int features, int tasks)  // without rows
+      : params(features, tasks), trial(features, tasks), gradient(tasks, padded(features)), known(features),
+        tasks_(tasks) {}
   explicit State(const Data &data)
       : params(data.features, data.tasks()),
         trial(data.features, data.tasks()),
