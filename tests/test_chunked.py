@@ -155,11 +155,11 @@ def test_a_lost_worker_costs_its_chunk_only(data, tmp_path):
 
 def test_what_is_not_offered_is_refused_by_name(data):
     found = chunked.fit(chunked.cut(*data[:2]), 4.0, 0.5, 6.0)
-    for name in ("refit", "bootstrap", "stability", "summary"):
-        with pytest.raises(AttributeError, match=f"{name} is not offered for rows beyond memory"):
+    for name, words in (*((name, f"{name} is not offered for rows beyond memory")
+                          for name in ("refit", "bootstrap", "stability", "summary")),
+                        ("nonsense", "has no attribute 'nonsense'")):
+        with pytest.raises(AttributeError, match=words):
             getattr(found, name)
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-        found.nonsense
 
 
 X0, Y0 = np.random.default_rng(1).normal(size=(30, 2)), np.arange(60).reshape(30, 2) % 2.0
