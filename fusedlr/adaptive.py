@@ -19,7 +19,7 @@ __all__ = ["adapted"]
 
 _RIDGE = 0.3    # l2 of the first fit, as a share of the mean curvature of the loss
 _LEAST = 1e-3   # smallest size that counts, as a share of the mean size: factors stay below a thousand
-_TOL = 1e-6
+_TOL = 1e-10
 
 
 def adapted(problem: Problem) -> Problem:

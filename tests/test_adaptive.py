@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.sparse import csc_array
 
 from fusedlr import FusedLogit, TaskGraph, load
 from fusedlr.objective import sigmoid
@@ -76,8 +77,8 @@ def test_a_weight_of_two_is_the_row_twice_and_the_origin_of_a_feature_does_not_m
     for other in (FusedLogit(Y, X, weights=np.full(N, 2.0), adaptive=True),
                   FusedLogit(Y[twice], X[twice], adaptive=True), FusedLogit(Y, X + 100.0, adaptive=True),
                   FusedLogit(Y[:, ::-1], X, adaptive=True)):
-        np.testing.assert_allclose(other.problem.factors.l1, model.problem.factors.l1, rtol=1e-4)
-        np.testing.assert_allclose(other.problem.factors.fusion, model.problem.factors.fusion, rtol=1e-4)
+        np.testing.assert_allclose(other.problem.factors.l1, model.problem.factors.l1, rtol=1e-6)
+        np.testing.assert_allclose(other.problem.factors.fusion, model.problem.factors.fusion, rtol=1e-6)
 
 
 def test_rows_that_are_left_out_take_no_part_in_the_factors(data, model):
@@ -138,6 +139,14 @@ def test_files_and_summaries_say_so(model, tmp_path):
 def test_every_door_takes_it(data, door):
     fit = door(*data, adaptive=True).fit(1.0, 0.1, 1.0)
     assert fit.model.adaptive and np.isfinite(fit.params).all(axis=None) and fit.status != "not_converged"
+
+
+def test_sparse_features_have_the_factors_of_dense_ones(data):
+    Y, X = data
+    X = np.where(np.abs(X) > X.std(axis=0), X, 0.0)
+    sparse, dense = (FusedLogit(Y, features, adaptive=True).problem.factors for features in (csc_array(X), X))
+    np.testing.assert_allclose(sparse.l1, dense.l1, rtol=1e-6)
+    np.testing.assert_allclose(sparse.fusion, dense.fusion, rtol=1e-6)
 
 
 def test_more_features_than_rows_and_labels_without_any_effect():

@@ -9,7 +9,7 @@ from statsmodels.iolib.summary import Summary
 
 from ..metrics import PENALTIES
 from .fit import fit_notes, fit_tables
-from .tables import build, overview, refitted_factors, rows_and_groups, table
+from .tables import build, overview, adaptive_factors, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..tuning import CVResults, Grid
@@ -48,7 +48,7 @@ def _choice_tables(cv, title=""):
     rows = sorted(_distinct(cv, [cv.chosen, cv.best, *np.argsort(cost, kind="stable")])[:POINTS + 1],
                   key=lambda row: cost[row])
     extra = ["mean", "se", "se_difference"] if cv.by == "cv" else [cv.by]
-    about = [*rows_and_groups(cv), *_about(cv.grid), *(refitted_factors(cv, "folds") if cv.by == "cv" else [])]
+    about = [*rows_and_groups(cv), *_about(cv.grid), *(adaptive_factors(cv, "folds") if cv.by == "cv" else [])]
     return [overview(about, _choice(cv), title),
             _point_table(cv.table.iloc[rows], extra, [_mark(cv, row) for row in rows])]
 

@@ -8,7 +8,7 @@ from statsmodels.iolib.summary import Summary
 
 from .. import checks
 from ..spec import short_names
-from .tables import build, overview, refitted_factors, rows_and_groups, table
+from .tables import build, overview, adaptive_factors, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..inference import MultiSplitResults
@@ -32,7 +32,7 @@ def summarize_multisplit(found: MultiSplitResults, alpha: float = 0.05, max_rows
     often, names = found.selection_frequency, short_names(pvalues.index, 40)
     cells = [[names[k], f"{often.iloc[k]:.2f}", f"{pvalues.iloc[k]:.4g}"] for k in below[:limit]]
     left = [("Tasks:", f"{len(found.model.endog_names)}"), *rows_and_groups(found.results),
-            ("Terms:", f"{len(pvalues)}"), *refitted_factors(found.results, "splits")]
+            ("Terms:", f"{len(pvalues)}"), *adaptive_factors(found.results, "splits")]
     right = [("Splits:", f"{len(found.splits)}"), ("Error rate:", found.error),
              (f"Terms with P <= {level:g}:", f"{int((pvalues <= level).sum())}"),
              ("Random numbers (rng):", "-" if found.seed is None else f"{found.seed}")]

@@ -10,7 +10,7 @@ from statsmodels.iolib.summary import Summary
 
 from .. import checks
 from ..spec import short_names
-from .tables import build, number, overview, refitted_factors, rows_and_groups, table
+from .tables import build, number, overview, adaptive_factors, rows_and_groups, table
 
 if TYPE_CHECKING:
     from ..inference import BootstrapResults, StabilityResults
@@ -103,7 +103,7 @@ def _notes(what, share, average, errors, stable, shown):
 def _setting(found):
     results = found.results
     return [("Tasks:", f"{len(results.model.endog_names)}"), *rows_and_groups(results),
-            ("Distinct values (df):", f"{results.df}"), *refitted_factors(results, found.parts)]
+            ("Distinct values (df):", f"{results.df}"), *adaptive_factors(results, found.parts)]
 
 
 def _run(found):

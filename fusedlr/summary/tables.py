@@ -20,7 +20,7 @@ from ..spec import shortened
 if TYPE_CHECKING:
     from ..fit import Fit
 
-__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "refitted_factors",
+__all__ = ["VALUES_ON_A_SCREEN", "WIDTH", "build", "count", "fixed", "number", "overview", "adaptive_factors",
            "rows_and_groups", "share", "table"]
 
 WIDTH = 100
@@ -52,7 +52,7 @@ def rows_and_groups(fit: Fit) -> list[tuple[str, str]]:
     return rows if groups.are_rows else [*rows, (f"Groups ({shortened(groups.word, 14)}):", f"{facts.groups}")]
 
 
-def refitted_factors(fit: Fit, parts: str) -> list[tuple[str, str]]:
+def adaptive_factors(fit: Fit, parts: str) -> list[tuple[str, str]]:
     """That every part of the rows had adaptive factors of its own, where it had."""
     return [("Adaptive factors:", f"made by all {parts}")] if fit.model.adaptive else []
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.sparse import csc_array
 
 from fusedlr import FusedLogit
 
@@ -88,3 +89,11 @@ def test_margins_of_a_median_that_some_rows_do_not_have_are_refused():
     res = FusedLogit.from_survival(time, np.arange(N) % 5 == 0, X, breaks=[2.0, 4.0]).fit(0.0, 0.1, 0.0)
     with pytest.raises(ValueError, match="which='median' has no mean over rows.*use which='survival'"):
         res.get_margeff("median")
+
+
+def test_margins_of_sparse_features_are_those_of_dense_ones():
+    sparse, dense = (FusedLogit(Y, features).fit(0.5, 0.0, 1.0).get_margeff()
+                     for features in (csc_array(X), X.to_numpy()))
+    np.testing.assert_allclose(sparse.margeff, dense.margeff, rtol=1e-5)
+    np.testing.assert_allclose(sparse.margeff_se, dense.margeff_se, rtol=1e-5)
+    np.testing.assert_allclose(sparse.scale, dense.scale)
