@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.mutations import MUTATIONS  # noqa: E402
 
-SHARE = 0.95
+SHARE = 0.97
 CCACHE = "/usr/lib/ccache"  # where ccache is installed, files that did not change are not compiled again
 SECONDS = 300  # a test that takes longer has noticed: it waits for an end that does not come
 ENDS = {0: "survived", 1: "caught"}
