@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 import numpy as np
 import pandas as pd
 
-from . import checks, io
+from . import checks, io, matrices
 from .base import INNER, Model
 from .constrained_fit import log_choose, pattern_of
 from .inputs import read_groups
@@ -394,7 +394,8 @@ class Fit(Result):
         exog : DataFrame or array_like, optional
             The rows of the fit where left out. Columns of a DataFrame are found by
             name, in any order, others are ignored; columns of an array by position. A
-            model from a formula takes a DataFrame with the formula's variables.
+            model from a formula takes a DataFrame with the formula's variables. A model with
+            ``missing="drop"`` predicts NaN where a feature is missing; others refuse such rows.
         which : "prob", "linear" or "label"
             Probability of yes, linear predictor, or the more probable of the user's own
             two labels. Of an ordered outcome also "levels" (probability of each level),
@@ -435,6 +436,15 @@ class Fit(Result):
         if task is not None:
             return self._predict_task(exog, which, offset, task)
         linear = self._linear(exog, offset)
+        missing = linear.isna().any(axis=1).to_numpy()
+        if not missing.any():
+            return self._predicted(linear, which, cause)
+        found = self._predicted(linear.fillna(0.0), which, cause)
+        return found.mask(missing if found.ndim == 1 else np.tile(missing[:, None], found.shape[1]))
+
+    def _predicted(self, linear, which, cause):
+        """Predictions from linear predictors."""
+        outcome = self.model.outcome
         if which in outcome.predictions:
             return outcome.predict(linear, which, **({} if cause is None else {"cause": cause}))
         if which == "prob":
@@ -448,9 +458,10 @@ class Fit(Result):
         labels = Labels.long(np.ones(len(k)), k, len(self.model.endog_names))
         linear = np.empty(len(k))
         linear[labels.row] = design.linear(self._params, labels)
+        linear = self._blanked(design, linear)
         if which == "label":
             words = np.array([[*words, None] for words in self.model.outcome.words], dtype=object)
-            return pd.Series(words[k, (linear > 0).astype(int)], index).infer_objects()
+            return pd.Series(words[k, np.where(np.isnan(linear), 2, linear > 0)], index).infer_objects()
         return pd.Series(sigmoid(linear) if which == "prob" else linear, index)
 
     def score(self, endog: Any, exog: Any, weights: Any = None, offset: Any = None, task: Any = None,
@@ -525,14 +536,21 @@ class Fit(Result):
     def _rows(self, exog: Any, offset: Any) -> tuple[Design, pd.Index | None]:
         """Rows to predict: new ones, or those of the fit."""
         if exog is not None:
-            return self.model.spec.new_rows(exog, offset)
+            return self.model.spec.new_rows(exog, offset, gaps=self.model.spec.drops)
         if offset is not None:
             raise ValueError("offset goes with exog: the rows of the fit keep the offset of the model")
         return self.model.with_data().design, self.model.index
 
     def _linear(self, exog: Any, offset: Any) -> pd.DataFrame:
+        """Linear predictors, NaN in rows with a missing feature."""
         design, index = self._rows(exog, offset)
-        return self.model.spec.table(design.table(self._params), index)
+        return self.model.spec.table(self._blanked(design, design.table(self._params)), index)
+
+    def _blanked(self, design: Design, values: np.ndarray) -> np.ndarray:
+        """Values by row, NaN where a feature is missing, also one whose coefficient is zero."""
+        if self.model.spec.drops:
+            values[~matrices.complete_rows(design.X)] = np.nan
+        return values
 
     def _labels(self, linear: pd.DataFrame) -> pd.DataFrame:
         # Object arrays keep each label as the user wrote it; infer_objects then finds the type of the column.

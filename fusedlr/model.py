@@ -143,7 +143,8 @@ class FusedLogit(Model):
                fuse_intercepts: bool = False, groups: Any = None, missing: Missing = "none", fusion_factors: Any = None,
                adaptive: bool = False, formula: Formula | None = None) -> None:
         """Check and lay out what a user handed in."""
-        found, features = outcome.labels(endog), read_exog(exog, checks.word("missing", missing, MISSING) == "drop")
+        drops = checks.word("missing", missing, MISSING) == "drop"
+        found, features = outcome.labels(endog), read_exog(exog, drops)
         _refuse_other_rows(found, features.n_rows, features.index, outcome.argument)
         names, n = list(outcome.tasks), features.n_rows
         index = features.index if found.index is None else found.index
@@ -161,7 +162,7 @@ class FusedLogit(Model):
         fused = read_factors(fusion_factors, features.names, "fusion_factors")
         scale = _scales(features.X, units.shares(labels)) if standardize else np.ones(features.X.shape[1])
         self.spec = Spec(outcome, tuple(features.names), formula, features.constant, standardize, shift is not None,
-                         n - features.X.shape[0], factors, fused, index)
+                         n - features.X.shape[0], drops, factors, fused, index)
         base = Penalty.factors(len(scale), factors, scale, checks.flag("fuse_intercepts", fuse_intercepts), fused)
         self.problem = adapted(Problem(Design(features.X, shift), labels, _task_graph(tasks, outcome), units, scale,
                                        base, base if checks.flag("adaptive", adaptive) else None))

@@ -55,6 +55,8 @@ class Spec:
     standardize, has_offset : bool
     n_dropped : int
         Rows left out for missing values.
+    drops : bool
+        Whether such rows are left out; new ones are predicted as NaN.
     penalty_factors : ndarray, shape (d,)
         What multiplies l1 and l2 of each feature.
     fusion_factors : ndarray, shape (d,)
@@ -70,6 +72,7 @@ class Spec:
     standardize: bool = saved()
     has_offset: bool = saved()
     n_dropped: int = saved()
+    drops: bool = saved()
     penalty_factors: np.ndarray = saved(Array(("d",), least=0))
     fusion_factors: np.ndarray = saved(Array(("d",), least=0))
     index: pd.Index | None = saved(Array(("n",), "iufbMU", optional=True, pack=_index_array, unpack=_index_from))
@@ -126,9 +129,12 @@ class Spec:
         given = {"l1": (l1, False), "l2": (l2, False), "fusion": (fusion, fuse_intercepts)}
         return [read_penalty(name, value, self.terms, intercept) for name, (value, intercept) in given.items()]
 
-    def new_rows(self, exog: Any, offset: Any = None) -> tuple[Design, pd.Index | None]:
-        """Features of new rows in the model's order with their offsets, and the names of the rows."""
-        X, index = self._features(exog)
+    def new_rows(self, exog: Any, offset: Any = None, gaps: bool = False) -> tuple[Design, pd.Index | None]:
+        """Features of new rows in the model's order with their offsets, and the names of the rows.
+
+        With ``gaps`` they may be missing.
+        """
+        X, index = self._features(exog, gaps)
         return Design(X, new_offset(offset, exog, X.shape[0], index, self.tasks, self.has_offset)), index
 
     def positions(self, task: Any, exog: Any, n: int, index: pd.Index | None) -> np.ndarray:
@@ -161,10 +167,11 @@ class Spec:
         check_index(found.index, index, "exog")
         return HeldOut(design, weighted(found.labels, weights, found.n_rows, index, self.tasks), index)
 
-    def _features(self, exog):
+    def _features(self, exog, gaps):
         trusted = self.formula is not None and self.formula.trusted
         try:
-            return read_new_exog(self.formula.design(exog) if trusted else exog, list(self.features), self.constant)
+            return read_new_exog(self.formula.design(exog, gaps) if trusted else exog, list(self.features),
+                                 self.constant, gaps)
         except (TypeError, ValueError) as error:
             if self.formula is None or trusted:
                 raise

@@ -359,7 +359,7 @@ MUTATIONS = [Mutation(*row) for row in (
     ("the correction of change_test counts rows", "inference/changes.py", "facts.observed / tasks", "facts.rows",
      DOORS),
     ("squares of groups are not divided by their times", "problem.py", "np.tensordot(1 / times, sums**2, axes=1)",
-     "np.tensordot(1 / times**2, sums**2, axes=1)", same("rows-cv")),
+     "np.tensordot(1 / times**2, sums**2, axes=1)", ("tests/test_scores.py",)),
     # Change tests, splits and halves.
     ("a factor is released by column", "inference/changes.py", "kept[rows] = kept[rows].max()", "pass", CHANGES),
     ("differences the other way", "inference/changes.py",

@@ -118,6 +118,38 @@ def test_a_formula_drops_rows_with_anything_missing_on_its_right_side():
     pd.testing.assert_frame_equal(model.fit(1.0, 0.1, 1.0).predict(new), model.fit(1.0, 0.1, 1.0).fittedvalues.iloc[:4])
 
 
+def test_where_a_feature_is_missing_nan_is_predicted(tmp_path):
+    """As statsmodels does; also where its coefficient is zero, and by a fit that had no such row."""
+    FusedLogit(Y, X, missing="drop").fit(1e6, 0.1, 1.0).save(tmp_path / "file")
+    for res in (FusedLogit(Y, HOLES, missing="drop").fit(1.0, 0.1, 1.0), load(tmp_path / "file")):
+        for which in ("prob", "linear", "label"):
+            found, expected = res.predict(HOLES, which), res.predict(HOLES[COMPLETE], which)
+            assert found[~COMPLETE].isna().all(axis=None) and found.index.equals(HOLES.index)
+            pd.testing.assert_frame_equal(found[COMPLETE].astype(expected.dtypes), expected)
+        assert res.refit().predict(HOLES.to_numpy())[~COMPLETE].isna().all(axis=None) or not res.model.has_data
+        with pytest.raises(ValueError, match="exog must be finite"):
+            res.predict(HOLES.fillna(np.inf))
+        with pytest.raises(ValueError, match="exog must be finite"):
+            res.score(Y, HOLES)
+
+
+@pytest.mark.parametrize("which", ["levels", "level", "rank"])
+def test_of_an_ordered_outcome_too(which):
+    res = FusedLogit.from_ordered(np.arange(90) % 3, HOLES, missing="drop").fit(1.0, 0.1, 1.0)
+    found, expected = res.predict(HOLES, which), res.predict(HOLES[COMPLETE], which)
+    assert np.asarray(found[~COMPLETE].isna()).all()
+    np.testing.assert_array_equal(np.asarray(found[COMPLETE]), np.asarray(expected))
+
+
+def test_of_long_data_and_of_formulas_too():
+    task, formula = np.arange(90) % 2, "low + high ~ age + np.abs(income) + dose"
+    long = FusedLogit.from_long(Y["low"], HOLES, task, missing="drop").fit(1.0, 0.1, 1.0)
+    wide = FusedLogit.from_formula(formula, Y.join(HOLES), missing="drop").fit(1.0, 0.1, 1.0)
+    for which in ("prob", "linear", "label"):
+        assert long.predict(HOLES, which, task=task).isna().tolist() == (~COMPLETE).tolist()
+        assert wide.predict(HOLES, which).isna().all(axis=1).tolist() == (~COMPLETE).tolist()
+
+
 def test_how_many_rows_were_dropped_comes_back_from_a_file(tmp_path):
     FusedLogit(Y, HOLES, missing="drop").fit(1.0, 0.1, 1.0).save(tmp_path / "file")
     assert load(tmp_path / "file").model.n_dropped == (~COMPLETE).sum()

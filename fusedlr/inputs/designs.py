@@ -69,7 +69,8 @@ def read_exog(exog: Any, drop: bool = False) -> Features:
     return Features(X, _feature_names(names, features), constant, index, kept)
 
 
-def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[Matrix, pd.Index | None]:
+def read_new_exog(exog: Any, names: list, constant: int | None,
+                  gaps: bool = False) -> tuple[Matrix, pd.Index | None]:
     """Features of new rows in the model's order, (X, index); frames by name, arrays by position.
 
     Parameters
@@ -78,6 +79,8 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[Matrix,
     names : list
         Names of the features.
     constant : int or None
+    gaps : bool
+        Whether NaN may stand in it; elsewhere it is refused.
     """
     index, exog = index_of(exog), plain("exog", exog)
     if isinstance(exog, pd.DataFrame):
@@ -86,7 +89,9 @@ def read_new_exog(exog: Any, names: list, constant: int | None) -> tuple[Matrix,
             raise ValueError(f"exog must have a column for each feature of the model; missing are {absent[:4]}"
                              f"{f' and {len(absent) - 4} more' if len(absent) > 4 else ''}")
         exog = exog[names]
-    X, _, _ = _exog_array(exog)
+    X, columns, _ = _exog_array(exog, finite=not gaps)
+    if gaps:
+        matrices.finite("exog", matrices.cut(X, np.flatnonzero(matrices.complete_rows(X))), columns)
     if constant is not None and X.shape[1] == len(names) + 1:
         if (matrices.dense(X[:, [constant]]) != 1).any():
             raise ValueError(f"exog must have the column of ones at position {constant}, as in the fit")

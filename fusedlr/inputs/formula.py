@@ -88,8 +88,11 @@ class Formula:
         self.endog = self.exog = None
         return self
 
-    def design(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Right side of the formula on new data, DataFrame with the columns of the design."""
+    def design(self, data: pd.DataFrame, gaps: bool = False) -> pd.DataFrame:
+        """Right side of the formula on new data, DataFrame with the columns of the design.
+
+        With ``gaps`` rows with a missing value are rows of NaN; elsewhere they are refused.
+        """
         import patsy
 
         data = plain("exog", data)
@@ -101,9 +104,9 @@ class Formula:
         if absent:
             raise ValueError(f"exog must have the variables of the formula {self.text!r}; missing are {absent}")
         with _refusals("exog", self.text, data):
-            design, = patsy.build_design_matrices([info], _plain_types(data), NA_action="raise",
-                                                  return_type="dataframe")
-        return design
+            design, = patsy.build_design_matrices([info], _plain_types(data).reset_index(drop=True),
+                                                  NA_action="drop" if gaps else "raise", return_type="dataframe")
+        return design.reindex(range(len(data))).set_axis(data.index, axis=0)
 
     def trust(self, features: tuple) -> None:
         """Evaluate what came from a file; refuse it where its design lacks one of the features."""

@@ -179,6 +179,7 @@ WRONG = [None, True, -1, 1e400, "text", [], [1], [[1]], {}, {"a": 1}, float("nan
 FIELDS = ["model", "model.spec", "model.spec.outcome", "model.spec.outcome.kind", "model.spec.outcome.names",
           "model.spec.outcome.pairs", "model.spec.outcome.long", "model.spec.features", "model.spec.formula",
           "model.spec.constant", "model.spec.standardize", "model.spec.has_offset", "model.spec.n_dropped",
+          "model.spec.drops",
           "model.problem",
           "model.problem.design", "model.problem.labels", "model.problem.tasks", "model.problem.tasks.n_tasks",
           "model.problem.tasks.names", "model.problem.tasks.edges", "model.problem.groups",
@@ -188,6 +189,7 @@ FIELDS = ["model", "model.spec", "model.spec.outcome", "model.spec.outcome.kind"
           "facts.llf", "facts.llnull", "facts.about", "df_effective"]
 # What may stand there too: numbers of any sign or size, words of the user's own.
 FINE = {"model.spec.formula": [None], "model.spec.constant": [None], "model.spec.standardize": [True],
+        "model.spec.drops": [True],
         "model.spec.has_offset": [True], "model.problem.tasks.names": [None], "model.problem.tasks.edges": [[]],
         "model.problem.groups.word": ["text"], "solution.objective": [-1], "solution.gap": [-1, WRONG[3], WRONG[-1]],
         "facts.llf": [-1, WRONG[3], WRONG[-1]], "facts.llnull": [-1, WRONG[3], WRONG[-1]], "facts.about": [[]]}
