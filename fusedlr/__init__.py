@@ -18,6 +18,7 @@ scikit-learn: ``fusedlr.sklearn``; R: ``fusedlr.r``.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .compare import Comparison, compare
 from .exceptions import (CollinearWarning, ConvergenceWarning, CrossingWarning, FusedLogitWarning, GridEdgeWarning,
                          LeftOutWarning, OneClassWarning, SeparationWarning, YesWarning)
 from .fit import load
@@ -31,10 +32,10 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import plots  # noqa: F401
 
-__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "ConvergenceWarning", "CrossingWarning",
+__all__ = ["BootstrapResults", "CVResults", "CollinearWarning", "Comparison", "ConvergenceWarning", "CrossingWarning",
            "FusedLogit", "FusedLogitResults", "FusedLogitWarning", "Grid", "GridEdgeWarning", "LeftOutWarning",
            "MultiSplitResults", "OneClassWarning", "PredictionResults", "RefitResults", "SeparationWarning",
-           "StabilityResults", "TaskGraph", "YesWarning", "__version__", "load"]
+           "StabilityResults", "TaskGraph", "YesWarning", "__version__", "compare", "load"]
 
 
 def __dir__():

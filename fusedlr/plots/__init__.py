@@ -14,10 +14,10 @@ from .coefficients import coef_map
 from .paths import coef_paths, feature_path
 from .ranges import intervals, margins
 from .residuals import residual_history
+from .scores import score_boxes
 from .shares import calibration, selection_frequencies
 from .survival import survival_curves
 from .tuning import cv_surface
 
 __all__ = ["calibration", "coef_map", "coef_paths", "cv_surface", "feature_path", "intervals", "margins",
-           "residual_history",
-           "selection_frequencies", "survival_curves"]
+           "residual_history", "score_boxes", "selection_frequencies", "survival_curves"]
