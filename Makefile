@@ -52,8 +52,7 @@ check-r-package: ## R CMD check of the R package with gcc and with clang (ARGS=g
 	@R-package/check $(ARGS)
 
 study: setup ## preview the study with INSTANCES=2 of its 20 instances on CORES=all cores
-	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --config instances=$(INSTANCES) $(ARGS)
-	@printf 'report: %s\n' results/report.html
+	@. .venv/bin/activate && snakemake --cores $(CORES) --profile workflow/profiles/default --quiet progress rules --config instances=$(INSTANCES) $(ARGS)
 	@printf 'figure: %s\n' results/figures/*.png
 
 # For Debian 12 on x86-64, on which the published study was run; hashes are of every file of a release.

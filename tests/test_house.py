@@ -31,7 +31,7 @@ FLOORS = (
     {"results"},
     {"tuning"},
     {"model"},
-    {"chunked", "r", "sklearn"},
+    {"chunked", "compare", "r", "sklearn"},
 )
 
 

@@ -56,7 +56,7 @@ def finished(study, tmp_path_factory):
 def project(tmp_path):
     """A copy of all that the workflow needs, compiled solver included, in a folder whose name a shell could read."""
     folder = tmp_path / "a {project} $(touch hit) 'of' two; touch hit"
-    for part in ("fusedlr", "workflow", "paper"):
+    for part in ("config", "fusedlr", "workflow", "paper"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Snakefile", folder)
     return folder

@@ -49,7 +49,7 @@ def test_data_have_the_names_that_others_rely_on(finished):
     with np.load(finished / "results/data/h/1.npz") as data:
         shapes = {name: data[name].shape for name in data.files}
     assert shapes == {"coefs": (101, 4), "X_train": (400, 100), "Y_train": (400, 4), "X_validation": (1400, 100),
-                      "Y_validation": (1400, 4), "X_test": (1400, 100), "Y_test": (1400, 4)}
+                      "Y_validation": (1400, 4), "X_test": (1400, 100), "Y_test": (1400, 4), "about": ()}
 
 
 def test_two_cores_give_results_bitwise_identical_to_those_of_one(finished, study, tmp_path):
@@ -117,6 +117,46 @@ def test_a_broken_input_is_named_and_does_not_stop_the_others(copy, study):
     assert re.search(r"study: grid: 1 of 2 done, .*1 MISSING", done.stdout)
 
 
+def swapped(first, second):
+    """Put two files into each other's place."""
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+
+
+@pytest.mark.parametrize(("part", "said"), [
+    ("data", "results/data/d/1.npz is of instance 2, not 1; delete it and run again"),
+    ("grid", "results/grid/d/1.npz is of instance 2, not 1; delete it and run again")])
+def test_a_file_in_the_place_of_another_is_refused(study, tmp_path, part, said):
+    settings = {"config": ["cases=[d]", "instances=2"]}
+    assert study(tmp_path, "results/grid/d/1.npz", "results/grid/d/2.npz", **settings).returncode == 0
+    swapped(*(tmp_path / f"results/{part}/d/{number}.npz" for number in (1, 2)))
+    done = study(tmp_path, "results/scores/d.csv", **settings)
+    assert done.returncode != 0
+    assert said in done.stdout
+
+
+def test_fits_of_other_data_are_refused(copy, study):
+    """Though case, instance, seed and size are the same."""
+    with np.load(copy / "results/data/d/1.npz") as data:
+        arrays = {name: data[name] for name in data.files}
+    arrays["X_train"][0, 0] += 1
+    np.savez(copy / "results/data/d/1.npz", **arrays)
+    os.utime(copy / "results/data/d/1.npz", (1e9, 1e9))
+    (copy / "results/scores/d.csv").unlink()
+    done = study(copy, "results/scores/d.csv")
+    assert done.returncode != 0
+    assert "results/grid/d/1.npz is of other data than those now there; delete it and run again" in done.stdout
+
+
+def test_an_empty_table_of_scores_is_refused_in_a_sentence(copy, study):
+    table = copy / "results/scores.csv"
+    table.write_text(table.read_text().splitlines()[0] + "\n")
+    done = study(copy, "results/claims.csv")
+    assert done.returncode != 0
+    assert "results/scores.csv has no rows; delete it and run again" in done.stdout
+
+
 @pytest.mark.r
 def test_an_error_in_r_is_shown_in_its_words(copy, study, monkeypatch):
     with np.load(copy / "results/data/h/1.npz") as data:
@@ -141,8 +181,9 @@ def test_adaboost_is_one_more_model(copy, study):
 def test_the_default_config_is_the_paper(study, tmp_path):
     done = study(tmp_path, "--dry-run", config=["cases=[a,b,c,d,e,f,g,h]", "instances=20", "sizes=[25,50,100,200,400]"])
     planned = jobs(done.stdout)
-    # 160 of the paper, and 120 of the experiment on groups.
+    # 160 of the paper, and 120 of the experiment on groups; other readings of the data in four cases, of the fits in all.
     assert (planned["simulate"], planned["grid"], planned["evaluate"]) == (280, 280, 14)
+    assert (planned["simulate_otherwise"], planned["grid_otherwise"]) == (160, 640)
 
 
 @pytest.mark.parametrize(("setting", "sentence"), [
@@ -150,6 +191,7 @@ def test_the_default_config_is_the_paper(study, tmp_path):
     ("instances=-1", "config.instances: -1 is less than the minimum of 1"),
     ("tol=nan", "config.tol: nan is not a finite number"),
     ("sizes=[two]", "config.sizes"),
+    ("sizes=[1]", "config.sizes[0]: 1 is less than the minimum of 10"),
     ("colour=red", "config: Additional properties are not allowed ('colour' was unexpected)"),
 ])
 def test_bad_config_is_refused_in_a_sentence_before_any_job(study, tmp_path, setting, sentence):

@@ -1,11 +1,9 @@
 # What the rules share: the plan of the run, fingerprints of their code, and the environment of jobs.
 import json
 import sys
-from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-HOME = Path(workflow.basedir)
 # The packages of this project, not those that are installed or stand in the working directory.
 sys.path[:0] = [str(HOME), str(HOME / "workflow")]
 
@@ -29,11 +27,13 @@ from study.fingerprint import digest, fingerprint
 from study.models import foreign
 from study.plan import Plan
 from study.progress import Progress
+from study.readings import READINGS, SHARED
 from study.settings import check_config
 
 checked(check_config, config)
 can_boost = "adaboost" not in config["models"] or startup.can_boost(HOME)
 plan = Plan(config, absent=[] if can_boost else ["adaboost"])
+ALL_CORES = workflow.cores or 1
 progress = Progress(plan.jobs(), cores=workflow.cores or 1)
 
 
@@ -63,6 +63,6 @@ shell.prefix(startup.shell_prefix(HOME))
 
 wildcard_constraints:
     case="|".join([*CASES, *GROUPS]),
-    reading="noise|copying",
+    reading="|".join(name for name, reading in READINGS.items() if reading.runs),
     instance="[1-9][0-9]*",
     figure="[a-z0-9_]+",

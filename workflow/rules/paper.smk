@@ -13,22 +13,42 @@ rule figure:
         'python3 "$SCRIPTS/figure.py" {wildcards.figure} {output.pdf:q} {input:q} > {log:q} 2>&1'
 
 
+# Timing has the machine to itself; a preview, whose claims are not judged, times nothing.
 rule newton_step:
     output:
         "results/newton_step.csv",
     log:
         "results/logs/newton_step.log",
     params:
+        features=plan.timed,
         sources=sources("newton_step.py"),
+    threads: ALL_CORES
     shell:
-        'python3 "$SCRIPTS/newton_step.py" {output:q} > {log:q} 2>&1'
+        'OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python3 "$SCRIPTS/newton_step.py" {output:q}'
+        " --features {params.features} > {log:q} 2>&1"
+
+
+rule admm:
+    input:
+        [f"results/data/{case}/1.npz" for case in plan.cases if plan.timed],
+    output:
+        "results/admm.csv",
+    log:
+        "results/logs/admm.log",
+    params:
+        sources=sources("admm.py"),
+    threads: ALL_CORES
+    shell:
+        'OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python3 "$SCRIPTS/admm.py" {output:q} {input:q} > {log:q} 2>&1'
 
 
 rule claims:
     input:
         scores="results/scores.csv",
         readings="results/readings.csv",
+        otherwise="results/otherwise.csv",
         timing="results/newton_step.csv",
+        admm="results/admm.csv",
         groups="results/groups.csv",
     output:
         claims=report("results/claims.csv", category="Claims"),
@@ -39,8 +59,8 @@ rule claims:
     params:
         sources=sources("claims.py"),
     shell:
-        'python3 "$SCRIPTS/claims.py" {input.scores:q} {input.readings:q} {input.timing:q} {input.groups:q}'
-        " {output.claims:q} {output.verdicts:q} {output.comparisons:q} > {log:q} 2>&1"
+        'python3 "$SCRIPTS/claims.py" {input.scores:q} {input.readings:q} {input.otherwise:q} {input.timing:q}'
+        " {input.admm:q} {input.groups:q} {output.claims:q} {output.verdicts:q} {output.comparisons:q} > {log:q} 2>&1"
 
 
 rule cluster_hours:
@@ -91,16 +111,17 @@ rule report:
     input:
         tables=expand("results/{table}.csv", table=TABLES),
         provenance="results/provenance.json",
-        figures=expand("results/figures/{figure}.{suffix}", figure=FIGURES, suffix=["pdf", "png"]),
+        figures=expand("results/figures/{figure}.{suffix}", figure=plan.figures, suffix=["pdf", "png"]),
     output:
         "results/report.html",
     log:
         "results/logs/report.log",
     params:
         words=contents("paper/report.html", "paper/print.tex", "paper/print.lua"),
+        figures=plan.figures,
         sources=sources("report.py"),
     shell:
-        'python3 "$SCRIPTS/report.py" "$PAPER/report.html" results {output:q} > {log:q} 2>&1'
+        'python3 "$SCRIPTS/report.py" "$PAPER/report.html" results {output:q} --figures {params.figures} > {log:q} 2>&1'
 
 
 rule compare:

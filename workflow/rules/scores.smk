@@ -3,26 +3,25 @@ rule grid:
         "results/data/{case}/{instance}.npz",
     output:
         fits="results/grid/{case}/{instance}.npz",
-        choices="results/grid/{case}/{instance}.csv",
         seconds="results/grid/{case}/{instance}.seconds.csv",
     log:
         "results/logs/grid/{case}/{instance}.log",
     params:
+        seed=config["seed"],
         sizes=lambda wildcards: plan.sizes_of(wildcards.case),
         tol=config["tol"],
+        reading=SHARED,
         sources=sources("grid.py"),
     shell:
-        'python3 "$SCRIPTS/grid.py" {input:q} {output.fits:q} {output.choices:q} {output.seconds:q}'
-        " --sizes {params.sizes} --tol {params.tol} > {log:q} 2>&1"
+        'python3 "$SCRIPTS/grid.py" {wildcards.case} {wildcards.instance} {input:q} {output.fits:q} {output.seconds:q}'
+        " --seed {params.seed} --sizes {params.sizes} --tol {params.tol} --reading {params.reading} > {log:q} 2>&1"
 
 
 rule evaluate:
     input:
         data=lambda wildcards: plan.files("results/data/{case}/{instance}.npz", wildcards.case),
         fits=lambda wildcards: plan.files("results/grid/{case}/{instance}.npz", wildcards.case),
-        beside=lambda wildcards: plan.files(
-            "results/grid/{case}/{instance}{suffix}", wildcards.case, suffix=[".csv", ".seconds.csv"]
-        ),
+        beside=lambda wildcards: plan.files("results/grid/{case}/{instance}.seconds.csv", wildcards.case),
         margins=lambda wildcards: plan.files(
             "results/{model}/{case}/{instance}.npz", wildcards.case, model=plan.foreign_of(wildcards.case)
         ),
@@ -37,11 +36,15 @@ rule evaluate:
     params:
         models=plan.models,
         foreign=lambda wildcards: plan.foreign_of(wildcards.case),
+        sizes=lambda wildcards: plan.sizes_of(wildcards.case),
+        seed=config["seed"],
+        reading=SHARED,
         sources=sources("evaluate.py"),
     shell:
         'python3 "$SCRIPTS/evaluate.py" {wildcards.case} {output.scores:q} {output.readings:q}'
         " --data {input.data:q} --fits {input.fits:q} --foreign {params.foreign} --margins {input.margins:q}"
-        " --models {params.models} > {log:q} 2>&1"
+        " --models {params.models} --sizes {params.sizes} --seed {params.seed} --reading {params.reading}"
+        " > {log:q} 2>&1"
 
 
 rule collect:

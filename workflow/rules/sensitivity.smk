@@ -1,4 +1,26 @@
-# The same steps under readings that the paper leaves open, on a few instances; none in a preview.
+# The same steps under readings that the paper leaves open, on some instances; none in a preview.
+
+
+def read_data(wildcards):
+    """Data of an instance under a reading: its own, or those of the main run."""
+    own = f"sensitivity/{wildcards.reading}/" if READINGS[wildcards.reading].runs == "data" else ""
+    return f"results/{own}data/{wildcards.case}/{wildcards.instance}.npz"
+
+
+def read_fits(wildcards):
+    """How the grid is fitted under a reading of the model."""
+    return wildcards.reading if READINGS[wildcards.reading].runs == "fits" else SHARED
+
+
+def read_files(kind, suffix=".npz"):
+    """Files of all instances of a case under a reading."""
+
+    def files(wildcards):
+        own = f"sensitivity/{wildcards.reading}/" if kind == "grid" or READINGS[wildcards.reading].runs == "data" else ""
+        stem = f"results/{own}{kind}/{wildcards.case}"
+        return [f"{stem}/{instance}{suffix}" for instance in plan.of_readings]
+
+    return files
 
 
 use rule simulate as simulate_otherwise with:
@@ -15,22 +37,25 @@ use rule simulate as simulate_otherwise with:
 
 use rule grid as grid_otherwise with:
     input:
-        "results/sensitivity/{reading}/data/{case}/{instance}.npz",
+        read_data,
     output:
         fits="results/sensitivity/{reading}/grid/{case}/{instance}.npz",
-        choices="results/sensitivity/{reading}/grid/{case}/{instance}.csv",
         seconds="results/sensitivity/{reading}/grid/{case}/{instance}.seconds.csv",
     log:
         "results/logs/grid_otherwise/{reading}/{case}/{instance}.log",
+    params:
+        seed=config["seed"],
+        sizes=lambda wildcards: plan.sizes_of(wildcards.case),
+        tol=config["tol"],
+        reading=read_fits,
+        sources=sources("grid.py"),
 
 
 use rule evaluate as evaluate_otherwise with:
     input:
-        data=plan.few_files("results/sensitivity/{{reading}}/data/{{case}}/{instance}.npz"),
-        fits=plan.few_files("results/sensitivity/{{reading}}/grid/{{case}}/{instance}.npz"),
-        beside=plan.few_files(
-            "results/sensitivity/{{reading}}/grid/{{case}}/{instance}{suffix}", suffix=[".csv", ".seconds.csv"]
-        ),
+        data=read_files("data"),
+        fits=read_files("grid"),
+        beside=read_files("grid", ".seconds.csv"),
         margins=[],
         margins_beside=[],
     output:
@@ -39,9 +64,26 @@ use rule evaluate as evaluate_otherwise with:
     log:
         "results/logs/evaluate_otherwise/{reading}/{case}.log",
     params:
-        models=plan.models,
+        models=plan.linear,
         foreign=[],
+        sizes=plan.sizes,
+        seed=config["seed"],
+        reading=read_fits,
         sources=sources("evaluate.py"),
+
+
+# Scores of all readings with data or fits of their own, empty in a preview.
+rule collect_otherwise:
+    input:
+        [f"results/sensitivity/{reading}/scores/{case}.csv" for reading, case in plan.read_cases],
+    output:
+        "results/otherwise.csv",
+    log:
+        "results/logs/collect_otherwise.log",
+    params:
+        sources=sources("collect_otherwise.py"),
+    shell:
+        'python3 "$SCRIPTS/collect_otherwise.py" {output:q} {input:q} > {log:q} 2>&1'
 
 
 # Bags of 13 of 25 rows are not split by rpart's default of 20; 6 lets them.
@@ -77,10 +119,8 @@ rule sensitivity:
     input:
         scores="results/scores.csv",
         readings="results/readings.csv",
-        claims="results/claims.csv",
+        otherwise="results/otherwise.csv",
         verdicts="results/verdicts.csv",
-        noise=expand("results/sensitivity/noise/scores/{case}.csv", case=plan.copied_cases),
-        copying=expand("results/sensitivity/copying/scores/{case}.csv", case=plan.copied_cases),
         separable=["results/sensitivity/separable.csv"] if plan.few and "unpenalized" in plan.models else [],
         boosted=plan.few_files("results/sensitivity/adaboost/{case}/{instance}.npz", case=plan.small_bag_cases),
         data=plan.few_files("results/data/{case}/{instance}.npz", case=plan.small_bag_cases),
@@ -91,6 +131,12 @@ rule sensitivity:
     params:
         sources=sources("sensitivity.py"),
     shell:
-        'python3 "$SCRIPTS/sensitivity.py" {input.scores:q} {input.readings:q} {input.claims:q} {input.verdicts:q}'
-        " {output:q} --noise {input.noise:q} --copying {input.copying:q} --separable {input.separable:q}"
-        " --boosted {input.boosted:q} --data {input.data:q} > {log:q} 2>&1"
+        'python3 "$SCRIPTS/sensitivity.py" {input.scores:q} {input.readings:q} {input.otherwise:q} {input.verdicts:q}'
+        " {output:q} --separable {input.separable:q} --boosted {input.boosted:q} --data {input.data:q} > {log:q} 2>&1"
+
+
+# Readings that need runs of their own, alone: with fewer instances than 10 as well.
+rule readings:
+    input:
+        "results/otherwise.csv",
+        "results/verdicts.csv",

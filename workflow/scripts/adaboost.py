@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fusedlr.r import ada
-from study.files import read_arrays, write_arrays, write_table
+from study.files import read_instance, write_arrays, write_table
 from study.simulate import r_seed
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -22,7 +22,7 @@ parser.add_argument("--sizes", type=int, nargs="+", required=True)
 parser.add_argument("--minsplit", type=int, default=20, help="rows that a tree needs to split; 20 is rpart's default")
 args = parser.parse_args()
 
-data = read_arrays(args.data)
+data, facts = read_instance(args.data, case=args.case, instance=args.instance, seed=args.seed)
 fits, seconds = [], []
 for size in args.sizes:
     start = time.process_time()
@@ -38,4 +38,4 @@ write_arrays(args.margins, {
     "sizes": np.array(args.sizes),
     "by": np.array([fit.settings["by"] for fit in fits]),
     "settings": np.array(json.dumps([fit.settings for fit in fits], sort_keys=True)),
-})
+}, {**facts, "sizes": args.sizes})

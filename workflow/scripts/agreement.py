@@ -7,7 +7,7 @@ import pandas as pd
 
 from fusedlr.r.session import RMissingError
 from study.agreement import COLUMNS, compare_fits
-from study.files import read_arrays, write_table
+from study.files import read_instance, write_table
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("agreement", help="csv file to write; only its header where R has no glmnet")
@@ -15,7 +15,8 @@ parser.add_argument("data", nargs="+", help="npz files of the instances, as .../
 args = parser.parse_args()
 
 try:
-    tables = [compare_fits(read_arrays(path)).assign(case=path.parent.name) for path in map(Path, args.data)]
+    tables = [compare_fits(read_instance(path, case=path.parent.name, instance=int(path.stem))[0]).assign(
+        case=path.parent.name) for path in map(Path, args.data)]
 except RMissingError as error:
     print(error)
     tables = [pd.DataFrame(columns=COLUMNS)]

@@ -1,12 +1,14 @@
 """Score all models on all instances of one case, the paper's models and those of its other readings separately."""
 
 import argparse
+import io
 from pathlib import Path
 
 import pandas as pd
 
-from study.files import read_arrays, read_table, write_table
-from study.models import READINGS
+from study.files import exact, read_instance, read_made, read_table, write_table
+from study.models import STAND_INS
+from study.readings import READINGS, SHARED
 from study.scores import COLUMNS, score_instance
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -19,23 +21,28 @@ parser.add_argument("--foreign", nargs="*", default=[], help="models that are no
 parser.add_argument("--margins", nargs="*", default=[], help="their npz files: those of the first model, of the "
                     "second...")
 parser.add_argument("--models", nargs="+", required=True)
+parser.add_argument("--sizes", type=int, nargs="+", required=True)
+parser.add_argument("--seed", type=int, required=True)
+parser.add_argument("--reading", choices=READINGS, default=SHARED)
 args = parser.parse_args()
 
 
-def made(path):
-    """Arrays of a result file, and the seconds beside it."""
+def made(path, facts, **more):
+    """Arrays of a result file that is about what it should be, and the seconds beside it."""
     seconds = read_table(Path(path).with_suffix(".seconds.csv")).set_index("size")["seconds"]
-    return {**read_arrays(path), "seconds": seconds}
+    return {**read_made(path, {**facts, "sizes": args.sizes, **more}), "seconds": seconds}
 
 
 tables, n = [], len(args.data)
 for i, (data, fits) in enumerate(zip(args.data, args.fits)):
-    margins = {model: made(args.margins[i + n * place]) for place, model in enumerate(args.foreign)}
-    choices = read_table(Path(fits).with_suffix(".csv"))
-    rows = score_instance(read_arrays(data), {**made(fits), "choices": choices}, margins)
-    tables.append(rows.assign(case=args.case, instance=int(Path(data).stem)))
+    instance = int(Path(data).stem)
+    arrays, facts = read_instance(data, case=args.case, instance=instance, seed=args.seed)
+    margins = {model: made(args.margins[i + n * place], facts) for place, model in enumerate(args.foreign)}
+    linear = made(fits, facts, reading=args.reading)
+    choices = pd.read_csv(io.StringIO(str(linear["choices"])), **exact())
+    rows = score_instance(arrays, {**linear, "choices": choices}, margins)
+    tables.append(rows.assign(case=args.case, instance=instance))
 scores = pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
-stand_ins = [model.name for reading in READINGS.values() for place, model in reading.models.items()
-             if place in args.models]
+stand_ins = [model.name for places in STAND_INS.values() for place, model in places.items() if place in args.models]
 write_table(args.scores, scores[scores["model"].isin(args.models)])
 write_table(args.readings, scores[scores["model"].isin(stand_ins)])

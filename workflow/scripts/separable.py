@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from study.files import read_arrays, write_table
+from study.files import read_instance, write_table
 from study.separable import separable_errors
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -15,7 +15,8 @@ parser.add_argument("--sizes", type=int, nargs="+", required=True)
 parser.add_argument("--tol", type=float, required=True)
 args = parser.parse_args()
 
-tables = [separable_errors(read_arrays(path), args.sizes, args.tol).assign(case=path.parent.name,
-                                                                           instance=int(path.stem))
-          for path in map(Path, args.data)]
+tables = []
+for path in map(Path, args.data):
+    facts = {"case": path.parent.name, "instance": int(path.stem)}
+    tables.append(separable_errors(read_instance(path, **facts)[0], args.sizes, args.tol).assign(**facts))
 write_table(args.errors, pd.concat(tables, ignore_index=True))

@@ -14,4 +14,6 @@ parser.add_argument("--noise", choices=NOISE, default="sd")
 parser.add_argument("--copying", choices=COPYING, default="before")
 args = parser.parse_args()
 
-write_arrays(args.output, simulate(args.case, args.instance, args.seed, args.noise, args.copying))
+arrays = simulate(args.case, args.instance, args.seed, args.noise, args.copying)
+write_arrays(args.output, arrays, {name: getattr(args, name)
+                                   for name in ("case", "instance", "seed", "noise", "copying")})

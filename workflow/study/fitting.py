@@ -13,13 +13,16 @@ from fusedlr import FusedLogit, Grid, OneClassWarning
 from fusedlr.metrics import choose, logloss
 from fusedlr.problem import Design, Labels
 from fusedlr.solver import solve_exactly
-from study.models import FUSION, L1, L2, fitted, slices
+from study.models import FUSION, L1, L2, fitted, points, slices
+from study.readings import SHARED
 
 __all__ = ["SizeFit", "build", "fit_size"]
 
 #: Margins below this multiple of the root of the gap may have the other sign at the optimum. The largest error of a
 #: coefficient that was seen is twice that root.
 CLOSE = 30
+#: Weight of each row that nails a task to zero: heavy, and light enough not to drown the gap.
+NAIL = 1e4
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,32 @@ class SizeFit:
     seconds: float  # CPU time of the grid and of choosing
 
 
-def build(Y: np.ndarray, X: np.ndarray) -> FusedLogit:
-    """The paper's model: a chain of tasks, features as they are, intercepts fused like all else."""
-    return FusedLogit(Y, X, tasks="chain", standardize=False, fuse_intercepts=True)
+def build(Y: np.ndarray, X: np.ndarray, reading: str = SHARED) -> FusedLogit:
+    """The paper's model: a chain of tasks, features as they are, intercepts fused like all else.
+
+    Read otherwise, the chain is closed to a ring, or a fifth task, nailed to zero, follows the last one.
+    """
+    weights = None
+    if reading == "last_column":
+        Y, X, weights = _nailed(Y, X)
+    return FusedLogit(Y, X, tasks="ring" if reading == "ring" else "chain", weights=weights, standardize=False,
+                      fuse_intercepts=True)
 
 
-def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
+def _nailed(Y, X):
+    """Labels, features and weights with one more task that has rows of its own: a yes and a no for each coefficient.
+
+    They hold its coefficients at zero, up to fusion / 5000, so that fusion shrinks the task before it towards zero.
+    """
+    n, d = X.shape
+    own = np.tile(np.eye(d + 1, d, -1), (2, 1))
+    labels = np.full((n + len(own), Y.shape[1] + 1), np.nan)
+    labels[:n, :-1] = Y
+    labels[n:, -1] = np.repeat([0.0, 1.0], d + 1)
+    return labels, np.vstack([X, own]), np.where(np.arange(len(labels)) < n, 1.0, NAIL)
+
+
+def fit_size(data: Mapping[str, Any], size: int, tol: float, reading: str = SHARED) -> SizeFit:
     """Fit the grid on the first rows of an instance and choose a point for each linear model.
 
     The point with the least 0/1 error over the validation rows of all four tasks is taken; ties are broken by
@@ -52,20 +75,23 @@ def fit_size(data: Mapping[str, Any], size: int, tol: float) -> SizeFit:
     neighbours', and without fusion its intercept has no finite optimum (status "separated").
     """
     start = time.process_time()
-    grid = _grid(build(data["Y_train"][:size], data["X_train"][:size]), tol)
-    params = grid.params
+    squared = reading == "squared_l2"
+    grid = _grid(build(data["Y_train"][:size], data["X_train"][:size], reading), tol, squared)
+    params, table = grid.params, grid.table.assign(l2=points()[:, 1])
     wrong = _wrong_labels(grid, params, data["Y_validation"], data["X_validation"], CLOSE * np.sqrt(tol))
-    choices, chosen = zip(*(_fit(model, grid.table, params, wrong, data) for model in fitted().values()))
+    choices, chosen = zip(*(_fit(model, table, params, wrong, data) for model in fitted().values()))
     _solve_exactly(grid, params, np.unique(chosen))
     kept = [params[points_of_tasks, :, np.arange(wrong.shape[1])].T for points_of_tasks in chosen]
     return SizeFit(pd.DataFrame(choices), np.stack(kept), np.stack(chosen), wrong / len(data["Y_validation"]),
                    time.process_time() - start)
 
 
-def _grid(model, tol):
+def _grid(model, tol, squared):
+    """Fits of all points; with the ridge read as squared, its factor is the square of the grid's l2."""
+    ridge = [value**2 for value in L2] if squared else L2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OneClassWarning)  # the scores count such tasks
-        return model.fit_grid(L1, L2, FUSION, tol=tol, n_jobs=1, progress=False)
+        return model.fit_grid(L1, ridge, FUSION, tol=tol, n_jobs=1, progress=False)
 
 
 def _solve_exactly(grid: Grid, params: np.ndarray, which: Iterable[int]) -> None:
@@ -91,10 +117,11 @@ def _fit(model, table, params, wrong, data):
 
 def _wrong_labels(grid, params, Y, X, close):
     """Number of wrong labels of each fit and task, shape (g, t); fits with undecided labels are solved exactly."""
-    margins = _margins(params, X)
+    tasks = Y.shape[1]
+    margins = _margins(params[:, :, :tasks], X)
     undecided = np.flatnonzero((np.abs(margins) < close).any(axis=(0, 2)))
     _solve_exactly(grid, params, undecided)
-    margins[:, undecided] = _margins(params[undecided], X)
+    margins[:, undecided] = _margins(params[undecided, :, :tasks], X)
     return np.count_nonzero((margins > 0) != (Y == 1)[:, None], axis=0)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["FUSION", "L1", "L2", "MODELS", "READINGS", "Model", "Reading", "as_read", "fitted", "foreign", "linear",
-           "points", "slices"]
+__all__ = ["FUSION", "L1", "L2", "MODELS", "STAND_INS", "Model", "as_read", "fitted", "foreign", "linear", "points",
+           "slices"]
 
 L1 = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0)
 L2 = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)
@@ -36,14 +36,6 @@ class Model:
     by_task: bool = False  # whether each task chooses a point of its own
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Another way to read the paper: models that take the place of some of the table's."""
-
-    label: str  # what is read otherwise
-    models: dict[str, Model]  # by the name of the model whose place they take
-
-
 # Okabe and Ito's colour-blind safe palette; yellow is left to the Bayes risk.
 _TABLE = (
     Model("fused_elastic_net", "(i) fused elastic net", "#0072B2", "o", lambda l1, l2, fusion: l1 >= 0, "fused"),
@@ -64,12 +56,10 @@ def _off_corner(name):
                    allowed=lambda l1, l2, fusion: model.allowed(l1, l2, fusion) & (l1 + l2 > 0))
 
 
-#: Readings that the paper leaves open and that the fits of the same grid can answer, by name.
-READINGS = {
-    "by_task": Reading("each task of the elastic net has penalties of its own", {
-        "elastic_net": replace(MODELS["elastic_net"], name="elastic_net_by_task", by_task=True)}),
-    "off_corner": Reading("no tuned model may do without both l1 and l2", {
-        name: _off_corner(name) for name in ("fused_elastic_net", "fused_l1", "elastic_net")}),
+#: Models that take the place of some of the table's under other readings of the same grid: by reading, then by place.
+STAND_INS = {
+    "by_task": {"elastic_net": replace(MODELS["elastic_net"], name="elastic_net_by_task", by_task=True)},
+    "off_corner": {name: _off_corner(name) for name in ("fused_elastic_net", "fused_l1", "elastic_net")},
 }
 
 
@@ -80,13 +70,13 @@ def linear() -> list[str]:
 
 def fitted() -> dict[str, Model]:
     """All models that choose among the grid's points, those of the readings included, by name."""
-    others = [model for reading in READINGS.values() for model in reading.models.values()]
+    others = [model for places in STAND_INS.values() for model in places.values()]
     return {model.name: model for model in [*MODELS.values(), *others] if model.allowed}
 
 
 def as_read(scores: pd.DataFrame, others: pd.DataFrame, reading: str) -> pd.DataFrame:
-    """The scores under another reading: rows of its models in the place of those they stand for."""
-    place_of = {model.name: place for place, model in READINGS[reading].models.items()}
+    """The scores under another reading: rows of its models, if it has any, in the place of those they stand for."""
+    place_of = {model.name: place for place, model in STAND_INS.get(reading, {}).items()}
     others = others[others["model"].isin(place_of)]
     others = others.assign(model=others["model"].map(place_of))
     return pd.concat([scores[~scores["model"].isin(set(others["model"]))], others], ignore_index=True)

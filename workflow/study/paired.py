@@ -1,6 +1,6 @@
 """Paired comparisons over the instances of a case: both models see the same data.
 
-The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Holm's method over all comparisons of one
+Tests run over the last axis of an array, so that those of many resamples are made at once. The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Holm's method over all comparisons of one
 table.
 """
 
@@ -54,62 +54,65 @@ def wide(scores: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def paired_table(values: pd.DataFrame, pairs: Sequence[tuple[str, ...]]) -> pd.DataFrame:
     """Gains of models over others (``pairs``), with intervals and tests; less of the ``values`` is better."""
-    rows = []
+    rows, gains = [], []
     for (case, size), cell in values.groupby(["case", "size"]):
         for model, other in pairs:
-            gain = cell[other].to_numpy() - cell[model].to_numpy()
-            rows.append({"case": case, "size": size, "model": model, "other": other, **interval_of(gain),
-                         "p": signed_rank(gain)})
+            gains.append(cell[other].to_numpy() - cell[model].to_numpy())
+            rows.append({"case": case, "size": size, "model": model, "other": other, **interval_of(gains[-1])})
     table = pd.DataFrame(rows, columns=PAIRED)
+    table["p"] = [signed_rank(gain) for gain in gains]
     table["p_holm"] = holm(table["p"])
     return table
 
 
-def signed_rank(differences: np.ndarray) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; 1 where nothing differs.
+def signed_rank(differences: np.ndarray) -> np.ndarray:
+    """Two-sided p-values of Wilcoxon's signed-rank test over the last axis; 1 where nothing differs.
 
     Zero differences are left out; ties get midranks. Up to 50 differences the p-value is exact: the share of all sign
     patterns of these ranks whose statistic is as extreme, on either side.
     """
     differences = np.round(np.asarray(differences, dtype=float), DECIMALS)
-    differences = differences[differences != 0]
-    if not differences.size:
-        return 1.0
     ranks = _doubled_ranks(np.abs(differences))
-    positive = int(ranks[differences > 0].sum())
-    extreme = min(positive, int(ranks.sum()) - positive)
-    if len(ranks) > EXACT:
-        spread = np.sqrt((ranks.astype(float) ** 2).sum()) / 2
-        return float(2 * stats.norm.cdf((extreme - ranks.sum() / 2) / spread))
-    return float(min(1.0, 2 * _shares(tuple(np.sort(ranks)))[extreme]))
+    positive, total = (ranks * (differences > 0)).sum(axis=-1), ranks.sum(axis=-1)
+    extreme = np.minimum(positive, total - positive)
+    if differences.shape[-1] > EXACT:
+        spread = np.sqrt((ranks.astype(float) ** 2).sum(axis=-1)) / 2
+        return np.where(total > 0, 2 * stats.norm.cdf((extreme - total / 2) / np.where(total > 0, spread, 1)), 1.0)
+    shares = _shares(ranks.reshape(-1, ranks.shape[-1]), extreme.ravel())
+    return np.minimum(1.0, 2 * shares).reshape(extreme.shape)
 
 
-def holm(p: Sequence[float]) -> np.ndarray:
-    """P-values adjusted for multiple testing by Holm's method."""
+def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """P-values adjusted for multiple testing by Holm's method, over the last axis."""
     values = np.asarray(p, dtype=float)
-    order = np.argsort(values, kind="stable")
-    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    order = np.argsort(values, axis=-1, kind="stable")
+    steps = np.take_along_axis(values, order, axis=-1) * np.arange(values.shape[-1], 0, -1)
     corrected = np.empty_like(values)
-    corrected[order] = np.minimum(steps, 1.0)
+    np.put_along_axis(corrected, order, np.minimum(np.maximum.accumulate(steps, axis=-1), 1.0), axis=-1)
     return corrected
 
 
 def _doubled_ranks(values):
-    """Twice the ranks, which are integers even for midranks."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (2 * np.cumsum(counts) - counts + 1)[place]
+    """Twice the ranks of the values that are not 0, which are integers even for midranks; 0 for those that are."""
+    here, others = values[..., :, None], values[..., None, :]
+    below = ((others < here) & (others > 0)).sum(axis=-1)
+    return np.where(values > 0, below + ((others <= here) & (others > 0)).sum(axis=-1) + 1, 0)
 
 
-@lru_cache(maxsize=1000)
-def _shares(ranks):
-    """Null distribution function of the statistic: share of sign patterns whose positive ranks sum to at most s."""
-    patterns = np.zeros(sum(ranks) + 1)
-    patterns[0] = 1.0
-    for rank in ranks:
-        # Each rank is positive in half of the patterns; halving at once keeps the shares exact.
-        patterns[rank:] += patterns[:-rank].copy()
-        patterns /= 2
-    return np.cumsum(patterns)
+def _shares(ranks, statistic):
+    """Share of the sign patterns of each row of ranks (tests, n) whose positive ranks sum to at most its statistic.
+
+    Patterns are counted rank by rank, all tests that have a rank at once; up to 50 ranks the counts are exact.
+    """
+    patterns = np.zeros((len(ranks), int(statistic.max(initial=0)) + 1))
+    patterns[:, 0] = 1.0
+    ordered = np.sort(ranks, axis=-1)
+    for column in ordered.T:
+        for rank in np.unique(column[column > 0]):
+            tests = np.flatnonzero(column == rank)
+            patterns[tests, rank:] += patterns[tests, :-rank]
+    counts = np.cumsum(patterns, axis=-1)[np.arange(len(ranks)), statistic]
+    return counts / 2.0 ** (ranks > 0).sum(axis=-1)
 
 
 @lru_cache(maxsize=1000)

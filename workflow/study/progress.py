@@ -1,5 +1,6 @@
 """How far a run of the study is, read off its result files."""
 
+import re
 import sys
 import threading
 import time
@@ -15,6 +16,10 @@ __all__ = ["Progress"]
 
 #: Rough CPU seconds of one job by kind, until one has recorded its own; "other" for kinds not named.
 EXPECTED = {"simulate": 0.5, "grid": 6.0, "adaboost": 20.0, "small bags": 2.0, "other": 3.0}
+#: The last line of what a Python script says of an error that ended it.
+ERROR = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
+#: Seconds by which the clock of a file system may lag behind.
+CLOCK = 2.0
 #: Seconds of finished work after which the speed so far replaces the number of cores in the estimate.
 ENOUGH = 30.0
 
@@ -22,59 +27,84 @@ ENOUGH = 30.0
 class Progress:
     """Says every so many seconds how many jobs of each kind are done and how long the rest may take.
 
-    ``parts`` holds the result file of each job, by kind. ``say`` takes a line of text; the error stream if not given.
+    ``parts`` holds the result file of each job, by kind. ``say`` takes a line of text; the error stream if not given,
+    where on a terminal one line of progress stays and is written over.
     """
 
     def __init__(self, parts: Mapping[str, Sequence], every: float = 30.0, say: Callable[[str], Any] | None = None,
                  cores: int = 1) -> None:
         self.parts = {name: [Path(path) for path in paths] for name, paths in parts.items() if paths}
-        self.every, self.say, self.cores = every, say or _say, cores
+        self.say, self.cores = say or _say, cores
+        self.every = 2.0 if say is None and sys.stderr.isatty() else every
         self.over = threading.Event()
-        self.began = time.monotonic()
-        self.before: dict = {}
+        self.began = self.changed = time.time()
+        self.count = 0
 
     def start(self) -> None:
         """Begin to count, in the background."""
-        self.began, self.before = time.monotonic(), self.done()
+        self.began = self.changed = time.time()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def finish(self, *results: str | Path) -> None:
+    def finish(self, *results: str | Path, report: str | Path | None = None) -> None:
         """Stop, and say what was done and what is missing, with the CPU time of each kind.
 
-        The first line of each of the text files ``results`` follows, if the run made it.
+        The first line of each of the text files ``results`` follows, and the path of the ``report``, if the run made
+        them.
         """
         self.over.set()
         self.say(self.summary())
         for path in filter(Path.exists, map(Path, results)):
             self.say(f"study: {path.read_text().splitlines()[0]}")
+        if report is not None and Path(report).exists():
+            self.say(f"study: report: {report}")
+
+    def failures(self, logs: str | Path) -> None:
+        """Say of each log that this run wrote and that ends in an error what the error is, and where it stands."""
+        for path in sorted(Path(logs).rglob("*.log")):
+            lines = path.read_text(errors="replace").strip().splitlines()
+            if lines and path.stat().st_mtime >= self.began - CLOCK and ERROR.match(lines[-1]):
+                self.say(f"study: FAILED {path}: {lines[-1]}")
 
     def done(self) -> dict[str, int]:
         """Number of finished jobs, by kind."""
         return {name: sum(path.exists() for path in paths) for name, paths in self.parts.items()}
 
+    def new(self) -> dict[str, int]:
+        """Number of jobs that this run finished, by kind: those whose result is younger than its start."""
+        return {name: sum(path.exists() and path.stat().st_mtime >= self.began - CLOCK for path in paths)
+                for name, paths in self.parts.items()}
+
     def line(self) -> str:
-        """Counts and the time left, in words."""
+        """Counts of what is not finished and the time left, in words."""
         done = self.done()
-        counts = ", ".join(f"{name} {done[name]} of {len(paths)}" for name, paths in self.parts.items())
+        counts = ", ".join(f"{name} {done[name]} of {len(paths)}" for name, paths in self.parts.items()
+                           if done[name] < len(paths)) or "all done"
         return f"study: {counts}; about {_minutes(self.seconds_left(done))} left"
 
     def seconds_left(self, done: Mapping[str, int]) -> float:
-        """Seconds for the missing jobs: their work, kind by kind, at the speed so far."""
-        each = {name: START + _seconds_of_a_job(name, paths) for name, paths in self.parts.items()}
-        work = sum(each[name] * (done[name] - self.before.get(name, 0)) for name in self.parts)
+        """Seconds for the missing jobs: their work, kind by kind, at the speed so far.
+
+        What the running jobs have done is counted by the time since the last one ended, on all cores.
+        """
+        now, each = time.time(), {name: START + _seconds_of_a_job(name, paths) for name, paths in self.parts.items()}
+        if sum(done.values()) != self.count:
+            self.count, self.changed = sum(done.values()), now
+        work = sum(each[name] * count for name, count in self.new().items())
         missing = sum(each[name] * (len(paths) - done[name]) for name, paths in self.parts.items())
-        elapsed = time.monotonic() - self.began
-        return missing / (work / elapsed if work >= ENOUGH else self.cores)
+        running = self.cores * min(now - self.changed, max(each.values(), default=0.0))
+        elapsed = now - self.began
+        speed = work / elapsed if work >= ENOUGH and elapsed > 0 else self.cores
+        return max(missing - running, 0.0) / speed
 
     def summary(self) -> str:
         """Finished, new and missing jobs of each kind and their CPU time, in words; kinds never begun are left out."""
-        done, lines = self.done(), []
+        done, new, lines = self.done(), self.new(), []
         for name, paths in self.parts.items():
-            new, missing = done[name] - self.before.get(name, 0), len(paths) - done[name]
+            missing = len(paths) - done[name]
             if done[name]:
-                lines.append(f"study: {name}: {done[name]} of {len(paths)} done, {new} of them now"
+                lines.append(f"study: {name}: {done[name]} of {len(paths)} done, {new[name]} of them now"
                              + (f", {missing} MISSING" if missing else "") + _cpu_time(paths))
-        return "\n".join([*lines, f"study: took {_minutes(time.monotonic() - self.began)}"])
+        return "\n".join([*lines, f"study: took {_minutes(time.time() - self.began)}"])
 
     def _watch(self):
         while not self.over.wait(self.every):
@@ -104,5 +134,8 @@ def _minutes(seconds):
 
 
 def _say(text):
-    sys.stderr.write(text + "\n")
+    """Write to the error stream; on a terminal a line of progress is written over by the next line of any kind."""
+    stays = sys.stderr.isatty() and text.endswith(" left")
+    before = "\r\033[K" if sys.stderr.isatty() else ""
+    sys.stderr.write(before + text + ("" if stays else "\n"))
     sys.stderr.flush()

@@ -15,8 +15,9 @@ from study.evidence import SIZES
 from study.files import lacking, read_scores, read_table
 from study.judging import NOT_JUDGED
 from study.models import MODELS
+from study.readings import EQUALS, READINGS
 
-__all__ = ["compare_scores", "publish", "shortcomings", "write_checksums"]
+__all__ = ["compare_scores", "publish", "shortcomings", "verdict_lines", "write_checksums", "write_verdicts"]
 
 KEY = ["case", "instance", "size", "model"]
 #: What must come back exactly for a row to count as identical: errors are counts, and penalties points of the grid.
@@ -25,6 +26,8 @@ EXACT = ["test_error", "validation_error", "l1", "l2", "fusion", "status"]
 CLOSE = ["bayes_risk", "distance_zero", "distance_nonzero"]
 #: The paper's number of instances of each case.
 INSTANCES = 20
+#: Between these marks of a README stands the table of verdicts.
+MARKS = ("<!-- verdicts -->", "<!-- end of verdicts -->")
 
 
 def compare_scores(ours: pd.DataFrame, published: pd.DataFrame) -> str:
@@ -51,15 +54,17 @@ def shortcomings(results: Path) -> list[str]:
     absent = [str(path) for path in _files(results) if not path.is_file()]
     if absent:
         return [f"{path} is missing" for path in absent]
-    scores, groups = (read_scores(results / f"{name}.csv") for name in ("scores", "groups"))
+    scores = read_scores(results / "scores.csv")
+    groups = read_scores(results / "groups.csv", may_be_empty=True)
     paper = [model.name for model in MODELS.values() if model.role]
     wanted = {"case": PAPER, "size": SIZES, "model": paper, "instance": range(1, INSTANCES + 1)}
     found = [f"scores.csv has no {column} {value}" for column, value in lacking(scores, wanted)]
     found += [f"groups.csv has no case {case}" for _, case in lacking(groups, {"case": GROUPS})]
-    claims = read_table(results / "claims.csv")
-    found += [f"claim {row['claim']} is {row['verdict']}" for row in claims.to_dict("records")
+    claims, verdicts = (read_table(results / f"{name}.csv") for name in ("claims", "verdicts"))
+    found += [f"claim {row['claim']} is {row['verdict']}" for row in verdicts.to_dict("records")
               if str(row["verdict"]).startswith(NOT_JUDGED)]
     found += [f"claims.csv has {len(claims)} of {len(CLAIMS)} claims"] if len(claims) != len(CLAIMS) else []
+    found += [f"verdicts.csv has no reading {name}" for _, name in lacking(verdicts, {"reading": READINGS})]
     commit = json.loads((results / "provenance.json").read_text())["commit"]
     return found + ([f"it was made by {commit}, which no commit holds"] if "dirty" in commit or commit == "unknown"
                     else [])
@@ -104,6 +109,32 @@ def write_checksums(folder: str | Path) -> None:
             f"sums` in this folder; `make study` recomputes two instances of each case and compares them row by row; "
             f"`snakemake --cores N` recomputes everything.\n\n```\n{sums}\n```\n")
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def verdict_lines(verdicts: pd.DataFrame) -> str:
+    """The verdicts of both main readings side by side, as a table in Markdown."""
+    names = [READINGS[name].name for name in EQUALS]
+    lines = [f"| | The paper says | {' | '.join(name.capitalize() for name in names)} |", "|---|---|---|---|"]
+    for claim in CLAIMS:
+        rows = verdicts[verdicts["claim"] == claim.number].set_index("reading")
+        lines.append(f"| {claim.number} | {claim.paper} | {' | '.join(_cell(rows.loc[name]) for name in EQUALS)} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_verdicts(readme: str | Path, verdicts: pd.DataFrame, judged_by: str) -> None:
+    """Put the table of verdicts, and which commit judged, between the marks of a README."""
+    before, rest = Path(readme).read_text(encoding="utf-8").split(MARKS[0])
+    text = f"Judged by the rules of commit `{judged_by}`.\n\n{verdict_lines(verdicts)}"
+    Path(readme).write_text(f"{before}{MARKS[0]}\n{text}{MARKS[1]}{rest.split(MARKS[1])[1]}", encoding="utf-8")
+
+
+def _cell(row):
+    if str(row["verdict"]).startswith(NOT_JUDGED):
+        return row["verdict"]
+    share = "" if pd.isna(row["stability"]) else f" ({100 * row['stability']:.1f} &plusmn; " \
+                                                f"{100 * row['standard_error']:.1f} %)"
+    said = row["verdict"] if row["verdict"] == row["by_rule"] else f"{row['verdict']}, by its rule {row['by_rule']}"
+    return f"**{said}**{share}: {row['brief']}"
 
 
 def _sentence(both, differs, n_ours):

@@ -4,7 +4,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from string import Template
 
@@ -17,18 +17,20 @@ from study.contents import FIGURES, TABLES
 from study.files import read_table
 from study.judging import RESAMPLES, STABLE
 from study.models import FUSION, L1, L2, MODELS, foreign, linear, points
+from study.readings import EQUALS, READINGS
 from study.simulate import ROWS
 
 __all__ = ["embedded", "for_print", "render"]
 
 TITLE = "Fused elastic-net logistic regression: the simulation study, recomputed"
 #: Verdicts in the words of the page, and their colours.
-VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not", "open": "open"}
-READING_NAMES = {"by_task": "by task", "off_corner": "off corner", "distances_by_task": "distances by task"}
+VERDICTS = {"reproduced": "reproduced", "partly": "partly", "not reproduced": "not", "open": "open",
+            "undecided": "open"}
 #: Where the code of each part stands, by its heading.
-CODE = {"models and readings": "workflow/study/models.py", "cases and groups": "workflow/study/cases.py",
+CODE = {"models": "workflow/study/models.py", "readings": "workflow/study/readings.py",
+        "cases and groups": "workflow/study/cases.py",
         "claims": "workflow/study/claims/__init__.py", "verdicts": "workflow/study/judging.py",
-        "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "Snakefile"}
+        "tests": "workflow/study/paired.py", "solver": "fusedlr/core/__init__.py", "workflow": "workflow/Snakefile"}
 
 
 def embedded(stem: Path) -> str:
@@ -37,15 +39,17 @@ def embedded(stem: Path) -> str:
     return f"data:image/png;base64,{content}"
 
 
-def render(template: str, results: Path, image: Callable[[Path], str] = embedded, home: str = "..") -> str:
+def render(template: str, results: Path, image: Callable[[Path], str] = embedded, home: str = "..",
+           drawn: Collection[str] = tuple(FIGURES)) -> str:
     """Text of the page: the template with its ``$names`` filled in from a folder of results.
 
     ``image`` turns the path of a figure, without suffix, into the source of its image. ``home`` is the project's
-    folder, as seen from the page.
+    folder, as seen from the page. Of the claims' figures only those that are ``drawn`` are shown.
     """
     tables = {name: read_table(results / f"{name}.csv") for name in TABLES}
     provenance = json.loads((results / "provenance.json").read_text())
-    figures = {name: _figure(name, image(results / "figures" / name)) for name in FIGURES}
+    figures = {name: _figure(name, image(results / "figures" / name)) if name in drawn else ""
+               for name in FIGURES}
     values = {"title": TITLE, "heading": f"<h1>{TITLE}</h1>", **_settings(tables["scores"], provenance["config"]),
               **_parts(tables, provenance), "claims": _claims(tables["claims"], tables["verdicts"], figures),
               "contents": _contents(template), "files": _files(home),
@@ -53,10 +57,10 @@ def render(template: str, results: Path, image: Callable[[Path], str] = embedded
     return Template(template).substitute(values)
 
 
-def for_print(template: str, results: Path) -> str:
+def for_print(template: str, results: Path, drawn: Collection[str] = tuple(FIGURES)) -> str:
     """Text of the page for pandoc and LaTeX, which set the title themselves and want figures as vectors."""
     text = render(template.replace("$heading", "").replace("$contents", ""), results,
-                  lambda stem: str(stem.resolve().with_suffix(".pdf")))
+                  lambda stem: str(stem.resolve().with_suffix(".pdf")), drawn=drawn)
     return re.sub(r'<p class="beside">.*?</p>', "", text)
 
 
@@ -77,8 +81,8 @@ def _parts(tables, provenance):
     """Tables and sentences made from the result files."""
     scores, agreement = tables["scores"], tables["agreement"]
     return {
-        "summary": _summary(tables["claims"]), "verdict_table": _verdict_table(tables["claims"], tables["verdicts"]),
-        "status": _status(scores), "comparisons": len(tables["comparisons"]),
+        "summary": _summary(tables["verdicts"]), "verdict_table": _verdict_table(tables["claims"], tables["verdicts"]),
+        "status": _status(scores), "separated": _separated(scores), "comparisons": len(tables["comparisons"]),
         "sensitivity": _sensitivity(tables["sensitivity"]), "agreement_sentence": _agreement_sentence(agreement),
         "agreement": _agreement(agreement), "time": _time(scores), "newton": _newton(tables["newton_step"]),
         "cluster_sentence": _cluster_sentence(scores, tables["cluster_hours"]),
@@ -142,42 +146,59 @@ def _boosted(scores):
             "(where it is, both give bitwise identical margins)")
 
 
-def _summary(claims):
-    kinds = claims["verdict"].str.split(":").str[0]
-    parts = [f"{kind} ({', '.join(str(number) for number in claims['claim'][kinds == kind])})"
-             for kind in (*VERDICTS, "not judged") if (kinds == kind).any()]
-    return f"Of {len(claims)} claims of the paper, by number: " + "; ".join(parts) + "."
+def _summary(verdicts):
+    """Claims by verdict, in a sentence for each of the two main readings."""
+    sentences = []
+    for name in EQUALS:
+        rows = verdicts[verdicts["reading"] == name]
+        kinds = rows["verdict"].str.split(":").str[0]
+        parts = [f"{kind} ({', '.join(str(number) for number in rows['claim'][kinds == kind])})"
+                 for kind in (*VERDICTS, "not judged") if (kinds == kind).any()]
+        sentences.append(f"{_reading(name)}: " + "; ".join(parts) + ".")
+    return f"The paper's {len(CLAIMS)} claims by number. " + " ".join(
+        sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
 def _verdict_table(claims, verdicts):
-    """The verdicts at a glance, each linked to its own section."""
+    """The verdicts at a glance under both main readings, each linked to its own section."""
     rows = []
-    for row in claims.to_dict("records"):
-        others = verdicts[verdicts["claim"] == row["claim"]]
-        rows.append([f'<a href="#claim-{row["claim"]}">{row["claim"]}</a>', html.escape(row["paper"]), _verdict(row),
-                     _share(row["stability"]), _elsewhere(row, others.to_dict("records"))])
-    return _rows(["", "The paper says", "Verdict", "Stability", "Otherwise read"], rows, [4, 46, 16, 10, 24])
+    for claim in claims.to_dict("records"):
+        found = verdicts[verdicts["claim"] == claim["claim"]].set_index("reading")
+        rows.append([f'<a href="#claim-{claim["claim"]}">{claim["claim"]}</a>', html.escape(claim["paper"]),
+                     *(_at_a_glance(found.loc[name]) for name in EQUALS), _elsewhere(found)])
+    names = [_reading(name).capitalize() for name in EQUALS]
+    return _rows(["", "The paper says", *names, "Read otherwise"], rows, [4, 32, 24, 24, 16])
+
+
+def _at_a_glance(row):
+    brief = _text(row["brief"])
+    return _verdict(row) + (f", {_share(row)}" if _share(row) else "") + (f". {brief}" if brief else "")
 
 
 def _verdict(row):
-    """A verdict in its colour; an open one with what its rule said."""
+    """A verdict in its colour; an open or undecided one with what its rule said."""
     kind = VERDICTS.get(row["verdict"])
     said = f'<span class="{kind}">{row["verdict"]}</span>' if kind else html.escape(row["verdict"])
-    return said + (f" (by its rule {row['by_rule']})" if row["verdict"] == "open" else "")
+    return said + (f" (by its rule {row['by_rule']})" if kind == "open" else "")
 
 
-def _elsewhere(row, others):
-    """Verdicts under other readings that differ from the one as used here, in words."""
-    different = [f"{_reading(other)}: {_verdict(other)}" for other in others if other["verdict"] != row["verdict"]]
-    return "; ".join(different) if different else "the same" if others else ""
+def _elsewhere(found):
+    """Verdicts under further readings that neither main reading has, in words."""
+    main = set(found.loc[list(EQUALS), "verdict"])
+    others = found.drop(index=list(EQUALS))
+    different = [f"{_reading(name)}: {_verdict(row)}" for name, row in others.iterrows() if row["verdict"] not in main]
+    return "; ".join(different) if different else "no other verdict" if len(others) else ""
 
 
-def _reading(row):
-    return READING_NAMES.get(row["reading"], row["reading"])
+def _reading(name):
+    return READINGS[name].name
 
 
-def _share(stability):
-    return "" if pd.isna(stability) else f"{stability:.0%}"
+def _share(row):
+    """The stability of a verdict and its standard error, in percent."""
+    if pd.isna(row["stability"]):
+        return ""
+    return f"{100 * row['stability']:.1f} &plusmn; {100 * row['standard_error']:.1f} %"
 
 
 def _claims(claims, verdicts, figures):
@@ -185,24 +206,25 @@ def _claims(claims, verdicts, figures):
                      for row in claims.to_dict("records"))
 
 
-def _claim(row, others, figures):
-    """The section of one claim: sentence, rule, numbers, test, verdict, other readings and its own figure."""
-    stable = _share(row["stability"])
-    items = [("Rule", html.escape(row["rule"]) + (" <em>Added afterwards.</em>" if row["written"] == "afterwards"
-                                                  else "")),
-             ("Found", _text(row["numbers"])), ("Test", _text(row["test"])),
-             ("Verdict", _verdict(row) + (f", in {stable} of the resamples" if stable else "")),
-             *((f"Read {_reading(other)}", _with_share(other, row["numbers"])) for other in others.to_dict("records"))]
-    listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in items if value)
-    number, figure = row["claim"], figures[f"claim{row['claim']}"]
-    return f'<h3 id="claim-{number}">{number}. {html.escape(row["paper"])}</h3>\n<dl>{listed}</dl>\n{figure}'
+def _claim(claim, found, figures):
+    """The section of one claim: sentence, rule, what was found under each reading, and its own figure."""
+    rows = found.set_index("reading")
+    items = [("Rule", html.escape(claim["rule"]) + (f" <em>Written {claim['written']}.</em>"
+                                                    if claim["written"] != "before the run" else ""))]
+    for name in EQUALS:
+        same = name != EQUALS[0] and rows.loc[name, "numbers"] == rows.loc[EQUALS[0], "numbers"]
+        said = "The same numbers" if same else _text(rows.loc[name, "numbers"])
+        test = "" if same or not _text(rows.loc[name, "test"]) else f" <em>Test: {_text(rows.loc[name, 'test'])}.</em>"
+        items.append((_reading(name).capitalize(), _in_full(rows.loc[name]) + (f" {said}.{test}" if said else "")))
+    items += [(_reading(name).capitalize(), f"{_in_full(row)} {_text(row['brief'])}")
+              for name, row in rows.drop(index=list(EQUALS)).iterrows()]
+    listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in items)
+    number, figure = claim["claim"], figures[f"claim{claim['claim']}"]
+    return f'<h3 id="claim-{number}">{number}. {html.escape(claim["paper"])}</h3>\n<dl>{listed}</dl>\n{figure}'
 
 
-def _with_share(row, numbers):
-    """The verdict under another reading, its stability, and its numbers where they are other ones."""
-    share = _share(row["stability"])
-    found = "the same numbers" if row["numbers"] == numbers else _text(row["numbers"])
-    return _verdict(row) + (f" ({share})" if share else "") + (f". {found}" if found else "")
+def _in_full(row):
+    return _verdict(row) + (f", in {_share(row)} of the resamples." if _share(row) else ".")
 
 
 def _text(value):
@@ -229,6 +251,12 @@ def _status(scores):
                      "Separated": (fits["status"] == "separated").sum(),
                      "Not converged": (fits["status"] == "not_converged").sum()})
     return _table(pd.DataFrame(rows), numbers=("Fits", "Optimal", "Largest gap of these", "Separated", "Not converged"))
+
+
+def _separated(scores):
+    """How many unpenalized fits have no optimum, in a sentence."""
+    fits = scores.loc[scores["model"] == "unpenalized", "status"]
+    return f"So are {(fits == 'separated').sum()} of the {len(fits)} fits of (iv)." if len(fits) else ""
 
 
 def _sensitivity(sensitivity):
@@ -279,6 +307,8 @@ def _time(scores):
 
 
 def _newton(timing):
+    if timing.empty:
+        return "<p>Nothing was timed in this run.</p>"
     seconds = timing.groupby(["features", "space"])["seconds"].median().unstack()
     shown = pd.DataFrame({"Features d": seconds.index, "in d-space": seconds["features"].map("{:.4f}".format),
                           "in n-space": seconds["rows"].map("{:.4f}".format)})

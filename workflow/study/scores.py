@@ -9,11 +9,13 @@ from scipy.special import expit
 
 from study.models import MODELS
 
-__all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_margins", "score_instance"]
+__all__ = ["COLUMNS", "bayes_risk", "distances", "distances_by_task", "error_of_margins", "pairs_whole",
+           "score_instance"]
 
 COLUMNS = ["case", "instance", "size", "model", "test_error", "bayes_risk", "distance_zero", "distance_nonzero",
            "l1", "l2", "fusion", "validation_error", "gap", "status", "seconds", "ties", "l2_smallest_tied",
-           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task", "by"]
+           "l2_largest_tied", "one_class_tasks", "distance_zero_by_task", "distance_nonzero_by_task", "by",
+           "pairs_whole"]
 
 
 def error_of_margins(margins: np.ndarray, Y: np.ndarray) -> float:
@@ -39,6 +41,18 @@ def distances_by_task(params: np.ndarray, coefs: np.ndarray) -> tuple[float, ...
     return tuple(float(value) for value in each.mean(axis=0))
 
 
+def pairs_whole(params: np.ndarray, coefs: np.ndarray) -> float:
+    """Of the pairs of a feature and its counterpart in the second half of which a fit keeps any, the share kept whole.
+
+    Pairs whose true coefficients are both not zero count; nan where there are none, or none is kept.
+    """
+    half = (len(coefs) - 1) // 2
+    true, kept = ((values[1:1 + half] != 0, values[1 + half:] != 0) for values in (coefs, params))
+    counts = true[0] & true[1]
+    any_kept, both = (kept[0] | kept[1]) & counts, kept[0] & kept[1] & counts
+    return float(both.sum() / any_kept.sum()) if any_kept.any() else np.nan
+
+
 def score_instance(data: Mapping[str, Any], fits: Mapping[str, Any],
                    margins: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Score every model of one instance: one row a size and model.
@@ -61,6 +75,7 @@ def _linear_rows(data, fits):
     rows["distance_zero"], rows["distance_nonzero"] = zip(*(distances(fit, data["coefs"]) for fit in params))
     by_task = [distances_by_task(fit, data["coefs"]) for fit in params]
     rows["distance_zero_by_task"], rows["distance_nonzero_by_task"] = zip(*by_task)
+    rows["pairs_whole"] = [pairs_whole(fit, data["coefs"]) for fit in params]
     rows["seconds"] = rows["size"].map(fits["seconds"])
     return rows
 

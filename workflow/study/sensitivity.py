@@ -1,42 +1,44 @@
 """Sensitivity of the results to readings that the paper leaves open."""
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import pandas as pd
 
 from study.claims.claim_06_low_l2 import VERY_LOW_L2, tie_breaks
-from study.models import READINGS, as_read
+from study.judging import NOT_JUDGED, replaced
+from study.models import STAND_INS, as_read
 from study.paired import FUSED, wide
+from study.readings import READINGS, SHARED
 from study.separable import FLOOR
 
-__all__ = ["summarise"]
+__all__ = ["COLUMNS", "summarise"]
 
 Table: TypeAlias = pd.DataFrame | None
+COLUMNS = ["reading", "claims", "instances", "ours", "otherwise"]
 
 
-def summarise(scores: pd.DataFrame, readings: Table = None, claims: Table = None, verdicts: Table = None,
-              noise: Table = None, copying: Table = None, separable: Table = None,
+def summarise(scores: pd.DataFrame, readings: Table = None, verdicts: Table = None,
+              drawn: Mapping[str, pd.DataFrame] | None = None, separable: Table = None,
               boosted: Table = None) -> pd.DataFrame:
     """One row for each open reading: what was varied, and what came out either way.
 
-    ``claims`` and ``verdicts`` are those as read here and under other readings. The rest are runs on a few instances:
-    scores with the other ``noise`` and with ``copying`` after drawing; test errors of ``separable`` data under other
-    constants, and of AdaBoost that may split small bags (``boosted``).
+    ``readings`` and ``drawn`` hold the scores under other readings, of the same fits and of runs of their own, and
+    ``verdicts`` those of each. ``separable`` has test errors of separated data under other constants, ``boosted`` those
+    of AdaBoost that may split small bags.
     """
     rows = [_tie_break_row(scores)] if FUSED[0] in set(scores["model"]) else []
-    if verdicts is not None and not verdicts["by_rule"].str.startswith("not judged").all():
-        rows += [_reading_row(scores, readings, claims, verdicts, name) for name in READINGS]
-        rows.append(_distances_row(scores, claims, verdicts))
-    if noise is not None:
-        rows.append(_drawn_row("0.4 is the standard deviation of the noise, or its variance", scores, noise))
-    if copying is not None:
-        rows.append(_drawn_row("correlated cases draw [k/2, m/2] and copy, or draw [k, m] and copy the first half",
-                               scores, copying))
+    if verdicts is not None and readings is not None:
+        read = {name: as_read(scores, readings, name) for name in STAND_INS}
+        read["distances_by_task"] = scores
+        read |= {name: replaced(scores, table) for name, table in (drawn or {}).items()}
+        rows += [_reading_row(scores, read[name], verdicts, name) for name in READINGS if name in read
+                 and (not verdicts["by_rule"].str.startswith(NOT_JUDGED).all() or READINGS[name].runs)]
     if separable is not None:
         rows += _separable_rows(scores, separable)
     if boosted is not None:
         rows.append(_boosted_row(scores, boosted))
-    return pd.DataFrame(rows, columns=["reading", "claims", "instances", "ours", "otherwise"])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _tie_break_row(scores):
@@ -47,12 +49,11 @@ def _tie_break_row(scores):
                 "; ".join(f"{share:.0%} (ties: {name})" for name, share in others))
 
 
-def _reading_row(scores, readings, claims, verdicts, name):
-    """Gains of (i) over the other tuned models, and which verdicts change."""
-    read = as_read(scores, readings, name)
-    texts = [_gains(table) for table in (scores, read)]
-    return _row(READINGS[name].label, _numbers(verdicts, name), readings, texts[0],
-                f"{texts[1]}. {_changes(claims, verdicts, name)}")
+def _reading_row(scores, read, verdicts, name):
+    """Gains of (i) over the other tuned models on the same instances, and which verdicts change."""
+    same = scores[scores["instance"].isin(set(read["instance"]))]
+    claims = ", ".join(str(number) for number in verdicts.loc[verdicts["reading"] == name, "claim"])
+    return _row(READINGS[name].label, claims, read, _gains(same), f"{_gains(read)}. {_changes(verdicts, name)}")
 
 
 def _gains(scores):
@@ -64,35 +65,12 @@ def _gains(scores):
                      for label, gain in gains.items())
 
 
-def _distances_row(scores, claims, verdicts):
-    name = "distances_by_task"
-    ours, otherwise = (table.set_index("claim")["numbers"].get(7, "")
-                       for table in (claims, verdicts[verdicts["reading"] == name]))
-    return _row("distances over all four tasks together, or of each task and then averaged", _numbers(verdicts, name),
-                scores, ours, f"{otherwise}. {_changes(claims, verdicts, name)}")
-
-
-def _numbers(verdicts, name):
-    return ", ".join(str(number) for number in verdicts.loc[verdicts["reading"] == name, "claim"])
-
-
-def _changes(claims, verdicts, name):
+def _changes(verdicts, name):
     """Verdicts of the rules that come out otherwise, in words."""
-    ours = claims.set_index("claim")["by_rule"]
-    read = verdicts[verdicts["reading"] == name].set_index("claim")["by_rule"]
+    ours, read = (verdicts[verdicts["reading"] == reading].set_index("claim")["by_rule"] for reading in (SHARED, name))
     changed = [f"claim {number} {ours[number]} -> {verdict}" for number, verdict in read.items()
                if verdict != ours[number]]
     return "Verdicts that change: " + ("; ".join(changed) or "none")
-
-
-def _drawn_row(reading, scores, drawn):
-    """The same instances drawn otherwise."""
-    key = ["case", "instance", "size", "model"]
-    kinds = [_gain_over(table, "elastic_net") for table in (drawn[key].merge(scores, on=key), drawn)]
-    same = ((kinds[0] > 0) == (kinds[1] > 0)).mean()
-    texts = [", ".join(f"{case} {value:+.4f}" for case, value in kind.groupby("case").mean().items()) for kind in kinds]
-    return _row(reading, "1-3, 7", drawn, f"mean gain of (i) over (iii): {texts[0]}",
-                f"{texts[1]}; same sign in {same:.0%} of the cells (case, size)")
 
 
 def _gain_over(scores, other):

@@ -20,16 +20,16 @@ def check_config(config: dict[str, Any]) -> None:
 
     Raises ValueError for a config that the study does not understand.
     """
-    for name in ("seed", "instances", "sensitivity", "groups"):
+    for name in ("seed", "instances", "sensitivity", "readings", "groups"):
         config[name] = _whole(config.get(name))
     if isinstance(config.get("sizes"), list):
         config["sizes"] = [_whole(size) for size in config["sizes"]]
     wrong = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_schema()).iter_errors(config))
     if wrong is not None:
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong.absolute_path)
-        raise ValueError(f"config{where}: {wrong.message}; see workflow/config/config.yaml")
+        raise ValueError(f"config{where}: {wrong.message}; see config/config.yaml")
     if not math.isfinite(config["tol"]):
-        raise ValueError(f"config.tol: {config['tol']} is not a finite number; see workflow/config/config.yaml")
+        raise ValueError(f"config.tol: {config['tol']} is not a finite number; see config/config.yaml")
 
 
 def _whole(value):

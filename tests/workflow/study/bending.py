@@ -4,9 +4,9 @@ from study import judging
 from study.claims import CLAIMS
 
 
-def by_rule(scores, number, timing=None, groups=None):
+def by_rule(scores, number, timing=None, groups=None, admm=None):
     only = [claim for claim in CLAIMS if claim.number == number]
-    return judging.judge(scores, timing, groups, resamples=0, claims=only)["by_rule"][0]
+    return judging.judge(scores, timing, groups, admm, resamples=0, claims=only)["by_rule"][0]
 
 
 def bent(scores, where, **columns):

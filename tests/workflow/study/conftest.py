@@ -9,7 +9,7 @@ import pytest
 from study.cases import CASES, GROUPS
 from study.claims.claim_03_little_help import LITTLE_HELP
 from study.evidence import SIZES
-from study.models import MODELS, READINGS
+from study.models import MODELS, STAND_INS
 from study.scores import COLUMNS
 
 SINGLE_TASK_EXTRA = {"elastic_net": 0.0, "adaboost": 0.01, "unpenalized": 0.05}
@@ -51,7 +51,8 @@ def _fit(case, size, model, rng):
             "validation_error": 0.1,
             "gap": 1e-9, "status": "optimal", "seconds": 1.0, "ties": 3, "l2_smallest_tied": 0.0,
             "l2_largest_tied": 0.05,
-            **_distances(far, size, rng), "one_class_tasks": 0}
+            **_distances(far, size, rng), "one_class_tasks": 0,
+            "pairs_whole": (0.8 if model == "fused_elastic_net" else 0.5) + rng.normal(0, 0.01)}
 
 
 def _distances(far, size, rng):
@@ -62,7 +63,7 @@ def _distances(far, size, rng):
 
 def readings_of(scores):
     """The same scores for the models of other readings."""
-    pairs = [(place, model.name) for reading in READINGS.values() for place, model in reading.models.items()]
+    pairs = [(place, model.name) for places in STAND_INS.values() for place, model in places.items()]
     return pd.concat([scores[scores["model"] == place].assign(model=name) for place, name in pairs], ignore_index=True)
 
 
@@ -74,7 +75,7 @@ def groups_of_a_true_paper(instances=20, seed=2):
         for model, extra in (("fused_elastic_net", 0.0), ("fused_l1", 0.002 * GROUPS[case].copies),
                              ("elastic_net", 0.05)):
             rows.append({"case": case, "instance": instance, "size": size, "model": model, "l2": 0.1,
-                         "test_error": error + extra + rng.normal(0, 0.001)})
+                         "bayes_risk": 0.1, "test_error": error + extra + rng.normal(0, 0.001)})
     scores = pd.DataFrame(rows).reindex(columns=COLUMNS)
     return pd.concat([scores, readings_of(scores)], ignore_index=True)
 
@@ -105,6 +106,13 @@ def make_scores():
 @pytest.fixture(scope="session")
 def scores():
     return scores_of_a_true_paper()
+
+
+@pytest.fixture(scope="session")
+def admm():
+    """Seconds of ADMM and of Newton's method."""
+    return pd.DataFrame({"case": list(CASES), "l1": 0.4, "l2": 0.1, "fusion": 0.2, "admm": 0.2, "newton": 0.001,
+                         "iterations": 50, "status": "optimal"})
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import yaml
 from study.cases import GROUPS
 from study.plan import Plan
 
-CONFIG = yaml.safe_load((Path(__file__).parents[3] / "workflow/config/config.yaml").read_text())
+CONFIG = yaml.safe_load((Path(__file__).parents[3] / "config/config.yaml").read_text())
 
 
 def plan(*absent, **settings):
@@ -17,15 +17,17 @@ def plan(*absent, **settings):
 
 def test_the_default_config_is_the_paper_and_the_experiment_on_groups():
     counts = {kind: len(files) for kind, files in plan().jobs().items()}
-    # 8 cases of 20 instances and 6 of the experiment; 5 of each correlated case under two other readings.
-    assert (counts["simulate"], counts["grid"]) == (280 + 40, 280 + 40)
+    # 8 cases of 20 instances and 6 of the experiment; under other readings two draws of the correlated cases, and three
+    # ways to fit all.
+    assert (counts["simulate"], counts["grid"]) == (280 + 160, 280 + 160 + 480)
     assert (counts["adaboost"], counts["small bags"]) == (160, 40)
-    assert (counts["scores"], counts["tables"], counts["figures"]) == (14, 10, 16)
+    assert (counts["scores"], counts["tables"], counts["figures"]) == (14, 12, 18)
 
 
 def test_a_preview_tries_no_other_readings_and_no_groups():
     preview = plan(instances=9)
-    assert not (preview.few or preview.copied_cases or preview.group_cases)
+    assert not (preview.few or preview.read_cases or preview.group_cases or preview.timed)
+    assert len(preview.figures) == 4
     assert {kind for kind, files in preview.jobs().items() if not files} == {"small bags"}
 
 
@@ -37,7 +39,7 @@ def test_an_absent_model_is_left_out_and_told():
 
 
 @pytest.mark.parametrize(("without", "part"), [
-    ("elastic_net", "copied_cases"), ("fused_l1", "group_cases"), ("adaboost", "small_bag_cases")])
+    ("elastic_net", "read_cases"), ("fused_l1", "group_cases"), ("adaboost", "small_bag_cases")])
 def test_a_part_needs_the_models_that_it_compares(without, part):
     assert getattr(plan(), part)
     assert not getattr(plan(models=[model for model in CONFIG["models"] if model != without]), part)
@@ -56,3 +58,11 @@ def test_the_experiment_has_sizes_and_instances_of_its_own_and_no_foreign_model(
     assert small.files("{instance}", case) == ["1", "2", "3"]
     assert small.sizes_of(case) == [50, 100, 200]
     assert (small.foreign_of(case), small.foreign_of("a")) == ([], ["adaboost"])
+
+
+def test_a_preview_may_ask_for_a_part_with_as_many_instances():
+    small = plan(instances=2, readings=2)
+    assert ("ring", "a") in small.read_cases
+    assert ("noise", "a") not in small.read_cases, "the noise is on copied features"
+    assert list(small.of_readings) == [1, 2]
+    assert not small.group_cases

@@ -8,8 +8,9 @@ import pytest
 
 from study.contents import FIGURES, TABLES
 from study.files import read_table, write_table
-from study.judging import judge
+from study.judging import judge, side_by_side
 from study.published import compare_scores, publish
+from study.readings import READINGS
 
 
 def test_equal_scores_are_identical_whatever_their_seconds_and_gaps(scores):
@@ -39,8 +40,10 @@ def test_a_preview_is_compared_on_its_own_rows(scores):
 
 
 @pytest.fixture(scope="module")
-def judged(scores, groups, timing):
-    return judge(scores, timing, groups, resamples=0)
+def judged(scores, groups, timing, admm):
+    """Verdicts of one reading, said of all."""
+    one = judge(scores, timing, groups, admm, resamples=0)
+    return pd.concat([one.assign(reading=name) for name in READINGS], ignore_index=True)
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def results(tmp_path, scores, groups, judged):
     """A folder that looks like a whole run."""
     folder = tmp_path / "results"
     tables = {**{name: pd.DataFrame({"x": [1]}) for name in TABLES}, "scores": scores, "groups": groups,
-              "claims": judged}
+              "claims": side_by_side(judged), "verdicts": judged}
     for name, table in tables.items():
         write_table(folder / f"{name}.csv", table)
     for name in FIGURES:
@@ -86,7 +89,8 @@ def test_a_whole_run_takes_the_place_of_the_old_one_with_checksums(results, publ
     (lambda folder: (folder / "figures/claim3.png").unlink(), "claim3.png is missing"),
     (lambda folder: cut(folder / "scores.csv", 1), "scores.csv has 3999 rows where"),
     (lambda folder: cut(folder / "scores.csv", 500), "scores.csv has no case h"),
-    (lambda folder: cut(folder / "claims.csv", 1), "claims.csv has 11 of 12 claims"),
+    (lambda folder: cut(folder / "claims.csv", 1), "claims.csv has 13 of 14 claims"),
+    (lambda folder: cut(folder / "verdicts.csv", 14), "verdicts.csv has no reading last_column"),
     (lambda folder: (folder / "provenance.json").write_text('{"commit": "abc-dirty"}'), "which no commit holds"),
 ])
 def test_a_run_that_is_not_whole_is_refused_and_nothing_is_touched(results, published, spoil, said):

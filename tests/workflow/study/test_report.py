@@ -17,8 +17,9 @@ import pytest
 from study.claims import CLAIMS
 from study.cluster import recorded, simulate_cluster
 from study.contents import FIGURES
+from study.figures import overview
 from study.files import write_table
-from study.judging import judge, judge_readings
+from study.judging import judge_readings, side_by_side
 from study.paired import compare
 from study.provenance import provenance
 from study.report import for_print, render
@@ -32,14 +33,14 @@ TEMPLATE = (ROOT / "paper/report.html").read_text(encoding="utf-8")
 CONFIG = {"seed": 1, "noise": "sd", "tol": 1e-8}
 
 
-def filled(folder, scores, timing, readings, groups, config=CONFIG):
+def filled(folder, scores, timing, admm, readings, groups, config=CONFIG):
     """A folder with all that a report needs, made from scores."""
     others = readings(scores)
-    judged = judge(scores, timing, groups, resamples=0)
-    read = judge_readings(scores, others, groups, resamples=0)
+    read = judge_readings(scores, others, timing, groups, admm, resamples=0)
     agreement = pd.DataFrame({"case": ["a"], "size": [50], "l1": [1.0], "l2": [0.0], "max_coef_difference": [2e-7],
                               "objective_difference": [-1e-12], "gap": [1e-11]})
-    tables = {"scores": scores, "readings": others, "groups": groups, "claims": judged, "verdicts": read,
+    tables = {"scores": scores, "readings": others, "groups": groups, "claims": side_by_side(read),
+              "verdicts": read, "admm": admm, "otherwise": scores[:0].assign(reading="", new_data=False),
               "comparisons": compare(scores), "sensitivity": summarise(scores), "agreement": agreement,
               "newton_step": timing,
               "cluster_hours": simulate_cluster(recorded(scores), instances=80)}
@@ -53,10 +54,10 @@ def filled(folder, scores, timing, readings, groups, config=CONFIG):
 
 
 @pytest.fixture(scope="module")
-def fill(timing, make_readings, make_groups):
+def fill(timing, admm, make_readings, make_groups):
     """Function that makes a folder with all that a report needs."""
     def make(folder, scores, config=CONFIG, instances=2):
-        return filled(folder, scores, timing, make_readings, make_groups(instances), config)
+        return filled(folder, scores, timing, admm, make_readings, make_groups(instances), config)
     return make
 
 
@@ -86,15 +87,18 @@ def test_the_page_carries_its_figures_and_links_to_what_is_beside_it(page, folde
 
 
 def test_every_claim_has_its_section_with_verdict_and_figure(page):
-    assert "Of 12 claims of the paper, by number: reproduced (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12);" in page
+    assert ("The paper's 14 claims by number. Penalties shared: reproduced (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, "
+            "14);") in page
+    assert "Each task alone: reproduced (1, 2, 3," in page
     for claim in CLAIMS:
         section = page[page.index(f'<h3 id="claim-{claim.number}">'):].split("<h3", 2)[1]
         assert html.escape(claim.paper) in section
         assert html.escape(claim.rule) in section
-        assert ("Added afterwards" in section) == claim.added
-        assert re.search(r'<dt>Verdict</dt><dd><span class="(reproduced|partly|not|open)">', section)
+        assert ("afterwards.</em>" in section) == (claim.written != "before the run")
+        for name in ("Penalties shared", "Each task alone"):
+            assert re.search(rf'<dt>{name}</dt><dd><span class="(reproduced|partly|not|open)">', section)
         assert f'<figure id="claim{claim.number}">' in section
-        assert ("Read by task" in section) == (claim.needs != "timing")
+        assert ("<dt>Off the corner" in section) == (not claim.of_time)
     assert "8 cases, 20 instances of each, 5 training sizes and 5 models, 4,000 scores in all" in page
     assert 'class="note"' not in page
 
@@ -107,6 +111,15 @@ def test_agreement_time_and_provenance_are_there(page):
     assert "grid: 13.3; adaboost: 68.9" in page
 
 
+def test_a_preview_shows_only_the_figures_that_were_drawn(tmp_path, make_scores, fill):
+    folder = fill(tmp_path, make_scores(instances=1))
+    for name in FIGURES:
+        if name.startswith("claim"):
+            (folder / f"figures/{name}.png").unlink()
+    page = render(TEMPLATE, folder, drawn=list(overview.FIGURES))
+    assert page.count("data:image/png;base64,") == len(overview.FIGURES)
+
+
 def test_words_follow_from_the_config(tmp_path, make_scores, fill):
     scores = make_scores(instances=1)
     page = render(TEMPLATE, fill(tmp_path, scores[scores["size"].isin([25, 100])]))
@@ -116,11 +129,11 @@ def test_words_follow_from_the_config(tmp_path, make_scores, fill):
 
 def test_an_open_verdict_says_what_its_rule_said(page, folder, tmp_path):
     shutil.copytree(folder, tmp_path / "other")
-    table = pd.read_csv(folder / "claims.csv")
-    table.loc[4, ["stability", "verdict"]] = [0.5, "open"]
-    write_table(tmp_path / "other/claims.csv", table)
+    table = pd.read_csv(folder / "verdicts.csv")
+    table.loc[4, ["stability", "standard_error", "verdict"]] = [0.5, 0.007, "open"]
+    write_table(tmp_path / "other/verdicts.csv", table)
     page = render(TEMPLATE, tmp_path / "other")
-    assert '<span class="open">open</span> (by its rule reproduced), in 50% of the resamples' in page
+    assert '<span class="open">open</span> (by its rule reproduced), in 50.0 &plusmn; 0.7 % of the resamples' in page
 
 
 def test_the_hours_on_a_cluster_say_what_they_are_drawn_from(page):

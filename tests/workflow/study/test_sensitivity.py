@@ -3,7 +3,7 @@
 import pandas as pd
 
 from study import judging
-from study.models import READINGS
+from study.readings import READINGS
 from study.sensitivity import summarise
 from study.separable import FLOORS
 
@@ -12,17 +12,6 @@ def test_the_tie_break_is_always_reported(scores):
     table = summarise(scores)
     assert table["reading"].tolist() == ["tie-break of the choice"]
     assert "100% (ties: smallest l2)" in table.loc[0, "otherwise"]
-
-
-def test_other_noise_is_compared_on_its_own_instances(scores):
-    noise = scores[scores["case"].isin(["e", "f"]) & (scores["instance"] <= 2)].copy()
-    row = summarise(scores, noise=noise).iloc[1]
-    copied = summarise(scores, copying=noise).iloc[1]
-    assert copied["reading"].startswith("correlated cases draw [k/2, m/2] and copy")
-    assert copied["ours"] == row["ours"]
-    assert row["instances"] == 4
-    assert "same sign in 100% of the cells" in row["otherwise"]
-    assert row["ours"].removeprefix("mean gain of (i) over (iii): ") in row["otherwise"]
 
 
 def test_other_constants_of_the_separable_rule_are_listed(scores):
@@ -44,8 +33,7 @@ def test_small_bags_are_compared_with_the_default_at_the_same_size(scores):
 def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores, make_readings):
     others = make_readings(scores)
     others.loc[(others["model"] == "elastic_net_by_task") & others["case"].isin(list("bcd")), "test_error"] -= 0.2
-    table = judging.judge(scores, resamples=0)
-    rows = summarise(scores, others, table, judging.judge_readings(scores, others, resamples=0)).set_index("reading")
+    rows = summarise(scores, others, judging.judge_readings(scores, others, resamples=0)).set_index("reading")
     by_task = rows.loc[READINGS["by_task"].label]
     assert "claim 1 reproduced -> not reproduced" in by_task["otherwise"]
     assert "b -0.1" in by_task["otherwise"]
@@ -53,8 +41,17 @@ def test_readings_are_told_with_their_gains_and_the_verdicts_that_change(scores,
     assert rows.iloc[-1]["claims"] == "7"
 
 
+def test_a_reading_with_runs_of_its_own_is_compared_on_its_own_instances(scores, make_readings):
+    others = make_readings(scores)
+    drawn = {"noise": scores[scores["case"].isin(["e", "f"]) & (scores["instance"] <= 2)
+                             & (scores["model"] != "adaboost")].assign(new_data=True)}
+    verdicts = judging.judge_readings(scores, others, drawn=drawn, resamples=0)
+    row = summarise(scores, others, verdicts, drawn).set_index("reading").loc[READINGS["noise"].label]
+    assert row["instances"] == 16, "two of each case, of which two cases have other data"
+    assert row["ours"] in row["otherwise"]
+
+
 def test_a_preview_is_told_nothing_of_readings(make_scores, make_readings):
     scores = make_scores(instances=2)
     others = make_readings(scores)
-    verdicts = judging.judge_readings(scores, others, resamples=0)
-    assert len(summarise(scores, others, judging.judge(scores, resamples=0), verdicts)) == 1
+    assert len(summarise(scores, others, judging.judge_readings(scores, others, resamples=0))) == 1

@@ -8,7 +8,7 @@ import yaml
 
 from study.settings import check_config
 
-CONFIG = yaml.safe_load((Path(__file__).parents[3] / "workflow/config/config.yaml").read_text())
+CONFIG = yaml.safe_load((Path(__file__).parents[3] / "config/config.yaml").read_text())
 
 
 def checked(**settings):
@@ -32,7 +32,7 @@ def test_whole_numbers_may_be_words_or_have_an_exponent():
     ("instances", 0, "config.instances: 0 is less than the minimum of 1"),
     ("instances", -1, "config.instances: -1 is less than the minimum of 1"),
     ("instances", 2.5, "config.instances: 2.5 is not of type 'integer'"),
-    ("sizes", [0], "config.sizes[0]: 0 is less than the minimum of 1"),
+    ("sizes", [0], "config.sizes[0]: 0 is less than the minimum of 10"),
     ("sizes", [401], "config.sizes[0]: 401 is greater than the maximum of 400"),
     ("sizes", ["two"], "config.sizes"),
     ("models", ["forest"], "config.models[0]: 'forest' is not one of"),
@@ -41,5 +41,5 @@ def test_whole_numbers_may_be_words_or_have_an_exponent():
     ("colour", "red", "config: Additional properties are not allowed ('colour' was unexpected)"),
 ])
 def test_a_bad_config_is_refused_in_a_sentence(setting, value, sentence):
-    with pytest.raises(ValueError, match=re.escape(sentence) + ".*see workflow/config/config.yaml$"):
+    with pytest.raises(ValueError, match=re.escape(sentence) + ".*see config/config.yaml$"):
         checked(**{setting: value})

@@ -1,10 +1,11 @@
 """Claim 1: where the fused models beat the single-task models."""
 
 from study.cases import PAPER
-from study.claims.claim import NEEDS_BOTH, Claim, Verdict, grade, listed, significance
+from study.claims.claim import NEEDS_BOTH, Claim, Verdict, Words, listed, significance
+from study.evidence import ALPHA
 from study.figures import Figure
 from study.figures.style import matrix
-from study.paired import SINGLE_TASK, compare
+from study.paired import FUSED, SINGLE_TASK, compare
 
 __all__ = ["CLAIM"]
 
@@ -13,17 +14,28 @@ FUSED_LEAD = ("b", "c", "d", "f", "h")
 
 
 def judge(evidence):
-    gains = evidence.gains[evidence.gains["other"].isin(SINGLE_TASK)]
-    wins = gains.groupby(["case", "size"])["gain"].min() > 0
-    led = wins.groupby("case").mean() > 0.5
-    held, excluded = [case for case in FUSED_LEAD if led[case]], [case for case in PAPER if case not in FUSED_LEAD]
-    named, others = wins.loc[list(FUSED_LEAD)], wins.loc[excluded]
-    numbers = (f"both fused models lead in {named.sum()} of {len(named)} cells (case, size); in the majority of sizes "
-               f"in cases {listed(held)}. As a check, in the cases that the paper leaves out they lead in "
-               f"{others.sum()} of {len(others)} cells, in the majority of sizes in cases "
-               f"{listed(case for case in excluded if led[case])}")
-    return Verdict(grade(len(held) == len(FUSED_LEAD), len(held) >= 3), numbers,
-                   significance(gains[gains["case"].isin(FUSED_LEAD)]))
+    gain, p = evidence.gains(*FUSED)
+    leads, clear = (gain > 0).all(axis=-1), ((gain > 0) & (p < ALPHA)).all(axis=-1)
+    majority = leads.mean(axis=2) > 0.5
+    named = evidence.scores.places(FUSED_LEAD)
+    held = majority[:, named]
+
+    def words():
+        excluded = [case for case in PAPER if case not in FUSED_LEAD]
+        others = evidence.scores.places(excluded)
+        count, n = leads[0, named].sum(), leads[0, named].size
+        brief = f"both fused models lead in {count} of {n} cells, significantly in {clear[0, named].sum()}"
+        return Words(brief, (
+            f"{brief} (case, size); in the majority of sizes in cases {_of(FUSED_LEAD, held[0])}. As a check, in the "
+            f"cases that the paper leaves out they lead in {leads[0, others].sum()} of {leads[0, others].size} cells, "
+            f"in the majority of sizes in cases {_of(excluded, majority[0, others])}"),
+            significance(gain[:, named], p[:, named]))
+
+    return Verdict(held.all(axis=1), held.sum(axis=1) >= 3, words)
+
+
+def _of(cases, which):
+    return listed(case for case, is_so in zip(cases, which) if is_so)
 
 
 def tabulate(scores):

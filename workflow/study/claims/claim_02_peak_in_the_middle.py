@@ -3,11 +3,11 @@
 import numpy as np
 
 from study.cases import CASES, PAPER
-from study.claims.claim import GAIN, NEEDS_BOTH, Claim, Verdict, grade, listed, significance
-from study.evidence import ALPHA, SIZES, Evidence
+from study.claims.claim import GAIN, NEEDS_BOTH, Claim, Verdict, Words, listed, p_by_case, significance
+from study.evidence import ALPHA, SIZES, against_best
 from study.figures import Figure
 from study.figures.style import AGREES, YELLOW, interval, name_axes, subplots, title
-from study.paired import FUSED, SINGLE_TASK, holm, signed_rank
+from study.paired import FUSED
 
 __all__ = ["CLAIM", "HIGH_SIMILARITY", "MIDDLE"]
 
@@ -17,36 +17,39 @@ MIDDLE = (100, 200)
 
 
 def judge(evidence):
-    gains = evidence.gains
-    gains = gains[(gains["model"] == FUSED[0]) & gains["other"].isin(SINGLE_TASK)
-                  & gains["case"].isin(HIGH_SIMILARITY) & gains["size"].isin(MIDDLE)]
-    better = (gains["gain"] > 0) & (gains["p_holm"] < ALPHA)
-    cells = better.groupby([gains["case"], gains["size"]]).all()
-    extra = evidence.over_best.loc[list(HIGH_SIMILARITY)].unstack("size")
-    others = [size for size in SIZES if size not in MIDDLE]
-    more = extra[list(MIDDLE)].mean(axis=1) - extra[others].mean(axis=1)
-    p = dict(zip(HIGH_SIMILARITY, holm([signed_rank(more.loc[case]) for case in HIGH_SIMILARITY])))
-    peaked = [case for case in HIGH_SIMILARITY if more.loc[case].mean() > 0 and p[case] < ALPHA]
-    complete = cells.all() and len(peaked) == len(HIGH_SIMILARITY)
-    numbers = (f"better than every single-task model in {cells.sum()} of {len(cells)} cells at 100 and 200 rows; "
-               f"gain significantly larger there than at other sizes in cases {listed(peaked)}. Gain over the best "
-               "single-task model (with its paired t) by size: " + "; ".join(
-                   f"{case}: " + ", ".join(_with_t(extra.loc[case, size], size) for size in SIZES)
-                   for case in HIGH_SIMILARITY))
-    signs = ", ".join(f"{case} {more.loc[case].mean():+.4f} (p {p[case]:.2g})" for case in HIGH_SIMILARITY)
-    return Verdict(grade(complete, cells.sum() > len(cells) / 2), numbers,
-                   f"{significance(gains)}; gain at 100-200 rows minus that at the other sizes: {signs}")
+    cube, middle = evidence.scores, [SIZES.index(size) for size in MIDDLE]
+    named, others = cube.places(HIGH_SIMILARITY), [i for i in range(len(SIZES)) if i not in middle]
+    gain, p = (values[:, named][:, :, middle] for values in evidence.gains(FUSED[0]))
+    cells = ((gain > 0) & (p < ALPHA)).all(axis=-1)
+    extra = evidence.over_best()[:, named]
+    more = extra[:, :, middle].mean(axis=2) - extra[:, :, others].mean(axis=2)
+    p_more = p_by_case(more)
+    peaked = (more.mean(axis=-1) > 0) & (p_more < ALPHA)
+
+    def words():
+        brief = (f"better in {cells[0].sum()} of {cells[0].size} cells at 100 and 200 rows; gain largest there in "
+                 f"{listed(case for case, is_so in zip(HIGH_SIMILARITY, peaked[0]) if is_so)}")
+        by_size = "; ".join(f"{case}: " + ", ".join(map(_with_t, rows, SIZES))
+                            for case, rows in zip(HIGH_SIMILARITY, extra[0]))
+        signs = ", ".join(f"{case} {value.mean():+.4f} (p {chance:.2g})"
+                          for case, value, chance in zip(HIGH_SIMILARITY, more[0], p_more[0]))
+        return Words(brief, f"{brief}, significantly so. Gain over the best single-task model (with its paired t) by "
+                     f"size: {by_size}",
+                     f"{significance(gain, p)}; gain at 100-200 rows minus that at the other sizes: {signs}")
+
+    count = cells.sum(axis=(1, 2))
+    return Verdict((count == cells[0].size) & peaked.all(axis=1), count > cells[0].size / 2, words)
 
 
 def _with_t(gain, size):
     """Mean of a gain over instances at one size, and its paired t."""
-    spread = gain.std(ddof=1) / np.sqrt(len(gain))
+    spread = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0
     return f"{size}: {gain.mean():.4f} ({gain.mean() / spread if spread > 0 else np.nan:.1f})"
 
 
 def tabulate(scores):
     """Gain over the best single-task model of the cell in the cases of high similarity."""
-    return Evidence(scores).against_best_in(HIGH_SIMILARITY)
+    return against_best(scores, HIGH_SIMILARITY)
 
 
 def draw(table):

@@ -1,13 +1,14 @@
 """Claim 4: where single-task models come near the Bayes risk."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from study.claims.claim import NEEDS_BOTH, Claim, Verdict, grade, significance
-from study.evidence import Evidence
+from study.claims.claim import NEEDS_BOTH, Claim, Verdict, Words, significance
+from study.evidence import best_single_task
 from study.figures import Figure
 from study.figures.style import AGREES, DIFFERS, YELLOW, legend, name_axes, plain_logarithms, subplots, title
-from study.paired import FUSED
+from study.paired import FUSED, SINGLE_TASK, wide
 
 __all__ = ["CLAIM", "NEAR_RISK"]
 
@@ -17,31 +18,37 @@ NEAR_BAYES = 0.02
 
 
 def judge(evidence):
-    risk = evidence.scores.groupby(["case", "size"])["bayes_risk"].mean()
-    means, gain = evidence.errors.groupby(["case", "size"]).mean(), evidence.mean_over_best
-    excess = {cell: means.loc[cell, evidence.best[cell]] - risk[cell] for cell in NEAR_RISK}
-    fewer = {case: gain.loc[case].drop(size).max() for case, size in NEAR_RISK}
-    faded = [bool(gain.loc[case, size] <= fewer[case] / 2) for case, size in NEAR_RISK]
-    held = sum(value <= NEAR_BAYES for value in excess.values()) + sum(faded)
-    numbers = "; ".join(
-        f"{case}: best single-task model {excess[case, size]:.4f} above the Bayes risk "
-        f"({excess[case, size] / risk[case, size]:.0%} of it), gain of fusion {gain.loc[case, size]:.4f} at {size} "
-        f"rows, at most {fewer[case]:.4f} with fewer"
-        for case, size in NEAR_RISK)
-    return Verdict(grade(held == 2 * len(NEAR_RISK), held >= 2), numbers,
-                   significance(evidence.against_best.loc[NEAR_RISK]))
+    cells = evidence.scores.cells(NEAR_RISK)
+    risk = evidence.scores.of("bayes_risk", FUSED[0]).mean(axis=-1)[cells]
+    least = np.take_along_axis(evidence.means, evidence.best[..., None], axis=-1)[..., 0]
+    excess, gain = least[cells] - risk, evidence.against_best()[0]
+    fewer = gain[:, :, :-1].max(axis=2)[:, cells[1]]
+    late = gain[cells]
+    held = (excess <= NEAR_BAYES).sum(axis=1) + (late <= fewer / 2).sum(axis=1)
+
+    def words():
+        rows = list(zip(NEAR_RISK, excess[0], risk[0], late[0], fewer[0]))
+        brief = "best single-task model above the Bayes risk by " + ", ".join(
+            f"{over / bayes:.0%} of it in {case}" for (case, _), over, bayes, *_ in rows)
+        return Words(brief, "; ".join(
+            f"{case}: best single-task model {over:.4f} above the Bayes risk ({over / bayes:.0%} of it), gain of "
+            f"fusion {gained:.4f} at {size} rows, at most {most:.4f} with fewer"
+            for (case, size), over, bayes, gained, most in rows),
+            significance(*(values[cells] for values in evidence.against_best())))
+
+    return Verdict(held == 2 * len(NEAR_RISK), held >= 2, words)
 
 
 def tabulate(scores):
     """Mean test errors of (i) and of the best single-task model and the Bayes risk, in cases g and h."""
-    evidence = Evidence(scores[scores["case"].isin([case for case, _ in NEAR_RISK])])
-    if not evidence.has_single_task:
+    scores = scores[scores["case"].isin([case for case, _ in NEAR_RISK])]
+    if FUSED[0] not in set(scores["model"]) or not set(SINGLE_TASK) & set(scores["model"]):
         return pd.DataFrame()
-    means = evidence.errors.groupby(["case", "size"]).mean()
-    best = pd.Series({key: means.loc[key, model] for key, model in evidence.best.items()}).rename_axis(["case", "size"])
-    risk = evidence.scores.groupby(["case", "size"])["bayes_risk"].mean()
+    means, which = wide(scores, "test_error").groupby(["case", "size"]).mean(), best_single_task(scores)
+    best = pd.Series({key: means.loc[key, model] for key, model in which.items()}).rename_axis(["case", "size"])
+    risk = scores.groupby(["case", "size"])["bayes_risk"].mean()
     return pd.DataFrame({"fused_elastic_net": means[FUSED[0]], "best_single_task": best, "bayes_risk": risk,
-                         "which": evidence.best}).reset_index()
+                         "which": which}).reset_index()
 
 
 def draw(table):

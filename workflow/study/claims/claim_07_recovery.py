@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 
 from study.cases import CASES, PAPER
-from study.claims.claim import Claim, Verdict, exceptions, grade, significance
-from study.evidence import ALPHA
+from study.claims.claim import Claim, Verdict, Words, exceptions, significance
+from study.evidence import ALPHA, SIZES
 from study.figures import Figure
 from study.figures.style import matrix
-from study.paired import FUSED, compare_distances, wide
+from study.paired import FUSED, compare_distances, holm, signed_rank
 
 __all__ = ["CLAIM"]
 
+CORRELATED = [case for case in PAPER if CASES[case].correlated]
 #: Cells (case, size) where the elastic net is farther from the true zeros, as the paper says.
 FARTHER_FROM_ZERO = [("f", 200), ("f", 400), ("g", 200), ("g", 400), ("h", 100), ("h", 200), ("h", 400)]
 #: Medians closer than this share of the interquartile range nearly overlap.
@@ -21,26 +22,40 @@ OVERLAPPING_SHARE = 0.8
 
 def judge(evidence):
     near = overlaps(evidence.scores)
-    rows = compare_distances(evidence.scores).set_index(["case", "size"])
-    significant = (rows["gain"] > 0) & (rows["p_holm"] < ALPHA)
-    farther, unnamed = significant.loc[FARTHER_FROM_ZERO], significant.drop(FARTHER_FROM_ZERO)
-    overlap = near.mean() >= OVERLAPPING_SHARE
-    numbers = (f"(i) and (ii) nearly overlap in {near.sum()} of {len(near)} comparisons of g and h; elastic net "
-               f"farther from the true zeros in {farther.sum()} of {len(farther)} named cells; {exceptions(farther)}. "
-               f"Of the {significant.sum()} significant cells {unnamed.sum()} are not among those that the paper names")
-    return Verdict(grade(overlap and farther.all(), overlap or farther.mean() > 0.5), numbers, significance(rows))
+    gain, p = _farther(evidence.scores)
+    clear = (gain > 0) & (p < ALPHA)
+    named = [(CORRELATED.index(case), SIZES.index(size)) for case, size in FARTHER_FROM_ZERO]
+    farther = np.stack([clear[:, case, size] for case, size in named], axis=1)
+    overlap = near.mean(axis=(1, 2, 3)) >= OVERLAPPING_SHARE
+
+    def words():
+        brief = (f"overlap in {near[0].sum()} of {near[0].size} comparisons; elastic net farther in "
+                 f"{farther[0].sum()} of {farther[0].size} cells")
+        return Words(brief, (
+            f"(i) and (ii) nearly overlap in {near[0].sum()} of {near[0].size} comparisons of g and h; elastic net "
+            f"farther from the true zeros in {farther[0].sum()} of {farther[0].size} named cells; "
+            f"{exceptions(FARTHER_FROM_ZERO, farther[0])}. Of the {clear[0].sum()} significant cells "
+            f"{clear[0].sum() - farther[0].sum()} are not among those that the paper names"), significance(gain, p))
+
+    return Verdict(overlap & farther.all(axis=1), overlap | (farther.mean(axis=1) > 0.5), words)
 
 
-def overlaps(scores):
-    """Whether (i) and (ii) nearly overlap, by sparse correlated case, size and kind of distance."""
-    rows = scores[scores["case"].isin([case for case in PAPER if CASES[case].correlated and CASES[case].sparse])]
-    found = {}
+def overlaps(cube):
+    """Whether (i) and (ii) nearly overlap, (resamples, kinds of distance, sparse correlated cases, sizes)."""
+    sparse, found = cube.places(case for case in CORRELATED if CASES[case].sparse), []
     for kind in ("distance_zero", "distance_nonzero"):
-        for key, cell in wide(rows, kind).groupby(["case", "size"]):
-            low, middle, high = np.quantile(cell[FUSED[1]], [0.25, 0.5, 0.75])
-            apart = abs(cell[FUSED[0]].median() - middle)
-            found[(*key, kind)] = apart <= OVERLAP * (high - low)
-    return pd.Series(found)
+        first, second = (cube.of(kind, model)[:, sparse] for model in FUSED)
+        low, middle, high = np.quantile(second, [0.25, 0.5, 0.75], axis=-1)
+        found.append(np.abs(np.median(first, axis=-1) - middle) <= OVERLAP * (high - low))
+    return np.stack(found, axis=1)
+
+
+def _farther(cube):
+    """How much farther from the true zeros the elastic net is than (i), mean and corrected p-value."""
+    correlated = cube.places(CORRELATED)
+    apart = (cube.of("distance_zero", "elastic_net") - cube.of("distance_zero", FUSED[0]))[:, correlated]
+    p = signed_rank(apart)
+    return apart.mean(axis=-1), holm(p.reshape(len(p), -1)).reshape(p.shape)
 
 
 def tabulate(scores):

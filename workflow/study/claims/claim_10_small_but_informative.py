@@ -1,12 +1,13 @@
 """Claim 10: fusing helps with small but informative data."""
 
+import numpy as np
 import pandas as pd
 
-from study.claims.claim import GAIN, NEEDS_BOTH, Claim, Verdict, grade
-from study.evidence import ALPHA, SIZES, Evidence
+from study.claims.claim import AFTERWARDS, GAIN, NEEDS_BOTH, Claim, Verdict, Words
+from study.evidence import ALPHA, SIZES, best_single_task
 from study.figures import Figure
 from study.figures.style import AGREES, interval, subplots
-from study.paired import holm, interval_of, signed_rank
+from study.paired import FUSED, SINGLE_TASK, holm, interval_of, signed_rank, wide
 
 __all__ = ["CLAIM"]
 
@@ -15,23 +16,31 @@ INFORMATIVE = (50, 100, 200)
 
 
 def judge(evidence):
-    gain = evidence.over_best.unstack("size")
-    more = {end: gain[list(INFORMATIVE)].mean(axis=1) - gain[end] for end in (25, 400)}
-    p = dict(zip(more, holm([signed_rank(values) for values in more.values()])))
-    held = [end for end in more if more[end].mean() > 0 and p[end] < ALPHA]
-    numbers = "mean gain over the best single-task model, all cases: " + ", ".join(
-        f"{size} rows {gain[size].mean():+.4f}" for size in SIZES)
-    return Verdict(grade(len(held) == 2, bool(held)), numbers, "; ".join(
-        f"50-200 rows against {end}: {more[end].mean():+.4f}, p {p[end]:.2g}" for end in more))
+    gain = evidence.over_best()
+    middle = gain[:, :, [SIZES.index(size) for size in INFORMATIVE]].mean(axis=2)
+    ends = (25, 400)
+    more = np.stack([(middle - gain[:, :, SIZES.index(end)]).reshape(len(gain), -1) for end in ends], axis=1)
+    p = holm(signed_rank(more))
+    held = ((more.mean(axis=-1) > 0) & (p < ALPHA)).sum(axis=1)
+
+    def words():
+        means = gain[0].mean(axis=(0, 2))
+        told = [f"50-200 rows against {end}: {value.mean():+.4f}, p {chance:.2g}"
+                for end, value, chance in zip(ends, more[0], p[0])]
+        return Words("gain at " + "; ".join(told), "mean gain over the best single-task model, all cases: " + ", ".join(
+            f"{size} rows {value:+.4f}" for size, value in zip(SIZES, means)), "; ".join(told))
+
+    return Verdict(held == 2, held >= 1, words)
 
 
 def tabulate(scores):
     """Gain over the best single-task model, mean over cases, by size."""
-    evidence = Evidence(scores)
-    if not evidence.has_single_task:
+    if FUSED[0] not in set(scores["model"]) or not set(SINGLE_TASK) & set(scores["model"]):
         return pd.DataFrame()
-    return pd.DataFrame([{"size": size, **interval_of(values.to_numpy())}
-                         for size, values in evidence.over_best.groupby("size")])
+    best = best_single_task(scores)
+    gain = pd.concat([cell[best[key]] - cell[FUSED[0]]
+                      for key, cell in wide(scores, "test_error").groupby(["case", "size"])])
+    return pd.DataFrame([{"size": size, **interval_of(values.to_numpy())} for size, values in gain.groupby("size")])
 
 
 def draw(table):
@@ -51,7 +60,7 @@ CLAIM = Claim(
          "than with 25 (small, not informative) and than with 400 (informative, not small). Reproduced: both; partly: "
          "one.",
     judge=judge,
-    added=True,
+    written=AFTERWARDS,
     figure=Figure(("scores",), NEEDS_BOTH, (
         "Gain of (i) over the best single-task model, mean over all cases. " + GAIN), tabulate, draw),
 )

@@ -2,29 +2,35 @@
 
 import pandas as pd
 
-from study.claims.claim import Claim, Verdict, grade, listed, p_by_case, told_by_case
-from study.evidence import ALPHA, Evidence
+from study.claims.claim import AFTERWARDS, Claim, Verdict, Words, listed, p_by_case, told_by_case
+from study.claims.claim_05_slight_gain_of_l2 import detectable
+from study.evidence import ALPHA
 from study.figures import Figure
 from study.figures.style import matrix
-from study.paired import FUSED, paired_table
+from study.paired import FUSED, paired_table, wide
 
 __all__ = ["CLAIM"]
 
 
 def judge(evidence):
-    mean, p = evidence.l2_gain.groupby("case").mean(), p_by_case(evidence.l2_gain)
-    different = [case for case in mean.index if p[case] < ALPHA]
-    sides = {"(i)": [case for case in different if mean[case] > 0],
-             "(ii)": [case for case in different if mean[case] < 0]}
-    numbers = f"significant in {len(different)} of {len(mean)} cases; " + "; ".join(
-        f"{side} better in {listed(cases)}" for side, cases in sides.items())
-    return Verdict(grade(not different, len(different) < len(mean) / 2), numbers, told_by_case(p))
+    cases, mean, p = evidence.scores.cases, evidence.l2_gain.mean(axis=-1), p_by_case(evidence.l2_gain)
+    different = p < ALPHA
+
+    def words():
+        sides = {"(i)": different[0] & (mean[0] > 0), "(ii)": different[0] & (mean[0] < 0)}
+        return Words(detectable(mean, p), f"significant in {different[0].sum()} of {len(cases)} cases; " + "; ".join(
+            f"{side} better in {listed(case for case, is_so in zip(cases, which) if is_so)}"
+            for side, which in sides.items()) + ". With claim 5: a difference that can be told, and a slight one",
+            told_by_case(cases, p))
+
+    count = different.sum(axis=1)
+    return Verdict(count == 0, count < len(cases) / 2, words)
 
 
 def tabulate(scores):
     """Gain of (i) over (ii) by case and size."""
-    evidence = Evidence(scores)
-    return paired_table(evidence.errors, [FUSED]) if evidence.has_both_fused else pd.DataFrame()
+    has_both = set(FUSED) <= set(scores["model"])
+    return paired_table(wide(scores, "test_error"), [FUSED]) if has_both else pd.DataFrame()
 
 
 def draw(table):
@@ -37,7 +43,7 @@ CLAIM = Claim(
     rule="Signed-rank test of the difference in test error, mean over sizes, by case. Reproduced: no case is "
          "significant; partly: fewer than half are.",
     judge=judge,
-    added=True,
+    written=AFTERWARDS,
     figure=Figure(("scores",), "both fused models", (
         "Gain of (i) over (ii) by case and training rows. A star: significant (Holm over these cells; the verdict "
         "looks at means over sizes)."), tabulate, draw),
