@@ -71,12 +71,8 @@ class Comparison:
         wide, rows = self.scores.pivot(index=["size", "split"], columns="model", values=metric), []
         for size, cell in wide.groupby("size"):
             for model in (model for model in models if model != to):
-                apart = (cell[model] - cell[to]).dropna()
-                n = len(apart)
-                spread = np.sqrt(apart.var(ddof=1) * (1 / n + self.test_rows / size)) if n > 1 else np.nan
-                half = stats.t.ppf(0.975, n - 1) * spread if n > 1 else np.nan
-                rows.append({"size": size, "model": model, "to": to, "splits": n, "mean": apart.mean(),
-                             "low": apart.mean() - half, "high": apart.mean() + half})
+                found = _interval((cell[model] - cell[to]).to_numpy(), self.test_rows / size)
+                rows.append({"size": size, "model": model, "to": to, **found})
         return pd.DataFrame(rows)
 
     def plot(self, metric: str = "error", ax: Any = None) -> Any:
@@ -87,6 +83,14 @@ class Comparison:
     def __str__(self) -> str:
         means = self.scores.groupby(["size", "model"], sort=False)[[*METRICS, "seconds"]].mean()
         return f"{means.round(4).to_string()}\n\n{self.differences().round(4).to_string(index=False)}"
+
+
+def _interval(apart, ratio):
+    """Mean of paired differences over splits and its interval; ``ratio`` is that of test rows to training rows."""
+    n, mean = len(apart), float(apart.mean())
+    spread = np.sqrt(apart.var(ddof=1) * (1 / n + ratio)) if n > 1 else np.nan
+    half = stats.t.ppf(0.975, n - 1) * spread if n > 1 else np.nan
+    return {"splits": n, "mean": mean, "low": mean - half, "high": mean + half}
 
 
 def compare(Y: Any, X: Any, tasks: Any = "chain", models: Iterable[str] | Mapping[str, Any] = MODELS, splits: int = 20,
@@ -167,17 +171,16 @@ def _functions(models, linear):
     given = dict(models) if isinstance(models, Mapping) else dict.fromkeys(checks.listed("models", models))
     if not given:
         raise ValueError("models must name at least one model")
-    found: dict[str, Callable] = {}
-    for name, function in given.items():
-        if function is None:
-            known = checks.word("models", name, (*MODELS, "adaboost"))
-            found[name] = _Adaboost() if known == "adaboost" else replace(linear, name=known)
-        elif callable(function):
-            found[name] = _Given(function)
-        else:
-            raise TypeError(f"models[{name!r}] must be a function f(Y, X, X_new) or None, found "
-                            f"{checks.shown(function)}")
-    return found
+    return {name: _function(name, function, linear) for name, function in given.items()}
+
+
+def _function(name, function, linear):
+    if function is None:
+        known = checks.word("models", name, (*MODELS, "adaboost"))
+        return _Adaboost() if known == "adaboost" else replace(linear, name=known)
+    if not callable(function):
+        raise TypeError(f"models[{name!r}] must be a function f(Y, X, X_new) or None, found {checks.shown(function)}")
+    return _Given(function)
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def test_adaboost_is_one_more_model(copy, study):
 def test_the_default_config_is_the_paper(study, tmp_path):
     done = study(tmp_path, "--dry-run", config=["cases=[a,b,c,d,e,f,g,h]", "instances=20", "sizes=[25,50,100,200,400]"])
     planned = jobs(done.stdout)
-    # 160 of the paper, and 120 of the experiment on groups; other readings of the data in four cases, of the fits in all.
+    # 160 of the paper, and 120 of the experiment on groups; other readings of data in four cases, of fits in all.
     assert (planned["simulate"], planned["grid"], planned["evaluate"]) == (280, 280, 14)
     assert (planned["simulate_otherwise"], planned["grid_otherwise"]) == (160, 640)
 
@@ -192,6 +192,7 @@ def test_the_default_config_is_the_paper(study, tmp_path):
     ("tol=nan", "config.tol: nan is not a finite number"),
     ("sizes=[two]", "config.sizes"),
     ("sizes=[1]", "config.sizes[0]: 1 is less than the minimum of 10"),
+    ("data=my.csv", "config: data=my.csv and outcomes=[first,second] go together"),
     ("colour=red", "config: Additional properties are not allowed ('colour' was unexpected)"),
 ])
 def test_bad_config_is_refused_in_a_sentence_before_any_job(study, tmp_path, setting, sentence):
@@ -199,6 +200,22 @@ def test_bad_config_is_refused_in_a_sentence_before_any_job(study, tmp_path, set
     assert done.returncode != 0
     assert sentence in done.stdout
     assert not (tmp_path / "results").exists()
+
+
+def test_a_table_of_ones_own_is_compared_split_by_split(study, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 2))
+    labels = X[:, [0]] + rng.normal(size=(80, 2)) > 0
+    pd.DataFrame(np.column_stack([X, labels]), columns=["x", "z", "first", "second"]).to_csv(tmp_path / "my.csv",
+                                                                                            index=False)
+    own = ["data=my.csv", "outcomes=[first,second]", "splits=2"]
+    done = study(tmp_path, models="fused_l1,unpenalized", config=own)
+    assert done.returncode == 0, done.stdout
+    scores = pd.read_csv(tmp_path / "results/own/scores.csv")
+    assert scores[["split", "size", "model"]].values.tolist() == [
+        [0, 60, "fused_l1"], [0, 60, "unpenalized"], [1, 60, "fused_l1"], [1, 60, "unpenalized"]]
+    assert "study: report: results/own/report.html" in done.stdout
+    assert not (tmp_path / "results/data").exists()
 
 
 def test_lint_asks_for_nothing_but_environments(study, tmp_path):

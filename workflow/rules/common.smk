@@ -20,6 +20,7 @@ def checked(check, *arguments):
 
 checked(startup.check_python, HOME)
 
+from study import own
 from study.cases import CASES, GROUPS
 from study.cluster import slurm_group
 from study.contents import FIGURES, TABLES
@@ -34,7 +35,7 @@ checked(check_config, config)
 can_boost = "adaboost" not in config["models"] or startup.can_boost(HOME)
 plan = Plan(config, absent=[] if can_boost else ["adaboost"])
 ALL_CORES = workflow.cores or 1
-progress = Progress(plan.jobs(), cores=workflow.cores or 1)
+progress = Progress(own.jobs(config) if config.get("data") else plan.jobs(), cores=ALL_CORES)
 
 
 def sources(script):
@@ -54,8 +55,16 @@ def contents(*paths):
 
 
 def comparable(path):
-    """A comparison with the published scores, where there are any."""
-    return [path] if (HOME / "paper/published/scores.csv").exists() else []
+    """A comparison of the study with the published scores, where there are any."""
+    return [path] if (HOME / "paper/published/scores.csv").exists() and not config.get("data") else []
+
+
+def wanted():
+    """What a run makes, its report first: the study, or the models side by side on a table of the user's own."""
+    if config.get("data"):
+        return ["results/own/report.html"]
+    tables = [f"results/{table}.csv" for table in TABLES]
+    return ["results/report.html", *tables, *comparable("results/compared_with_published.txt")]
 
 
 shell.prefix(startup.shell_prefix(HOME))
@@ -66,3 +75,4 @@ wildcard_constraints:
     reading="|".join(name for name, reading in READINGS.items() if reading.runs),
     instance="[1-9][0-9]*",
     figure="[a-z0-9_]+",
+    split="[0-9]+",

@@ -16,7 +16,8 @@ def read_files(kind, suffix=".npz"):
     """Files of all instances of a case under a reading."""
 
     def files(wildcards):
-        own = f"sensitivity/{wildcards.reading}/" if kind == "grid" or READINGS[wildcards.reading].runs == "data" else ""
+        has_own = kind == "grid" or READINGS[wildcards.reading].runs == "data"
+        own = f"sensitivity/{wildcards.reading}/" if has_own else ""
         stem = f"results/{own}{kind}/{wildcards.case}"
         return [f"{stem}/{instance}{suffix}" for instance in plan.of_readings]
 

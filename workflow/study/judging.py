@@ -116,7 +116,7 @@ def _label(by_rule, share, error):
     return UNDECIDED if abs(share - STABLE) <= 2 * error else OPEN if share < STABLE else by_rule
 
 
-def replaced(scores, drawn):
+def replaced(scores: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     """Scores with those of a run under another reading in their place, for the instances and models that it has.
 
     AdaBoost stays where the reading has the same data, and is left out where it has data of its own.

@@ -1,7 +1,7 @@
 """Paired comparisons over the instances of a case: both models see the same data.
 
-Tests run over the last axis of an array, so that those of many resamples are made at once. The test is Wilcoxon's signed-rank test, two-sided; p-values are corrected by Holm's method over all comparisons of one
-table.
+Tests run over the last axis of an array, so that those of many resamples are made at once. The test is Wilcoxon's
+signed-rank test, two-sided; p-values are corrected by Holm's method over all comparisons of one table.
 """
 
 from collections.abc import Sequence

@@ -27,8 +27,8 @@ class Plan:
         self.models = [model for model in config["models"] if model not in absent]
         self.absent = [model for model in config["models"] if model in absent]
         self.foreign = [model for model in foreign() if model in self.models]
-        # What belongs to a study whose claims are judged, and not to a preview; a preview of as many instances as one of
-        # these parts asks for has that part as well.
+        # What belongs to a study whose claims are judged, and not to a preview. A preview of as many instances as one
+        # of these parts asks for has that part as well.
         self.judged = config["instances"] >= MIN_INSTANCES
         self.instances = range(1, config["instances"] + 1)
         self.few = range(1, min(config["sensitivity"], config["instances"]) + 1 if self.judged else 1)

@@ -15,9 +15,10 @@ from study.evidence import SIZES
 from study.files import lacking, read_scores, read_table
 from study.judging import NOT_JUDGED
 from study.models import MODELS
-from study.readings import EQUALS, READINGS
+from study.readings import EQUALS, READINGS, by_reading
 
-__all__ = ["compare_scores", "publish", "shortcomings", "verdict_lines", "write_checksums", "write_verdicts"]
+__all__ = ["compare_scores", "publish", "published_evidence", "shortcomings", "verdict_lines", "write_checksums",
+           "write_verdicts"]
 
 KEY = ["case", "instance", "size", "model"]
 #: What must come back exactly for a row to count as identical: errors are counts, and penalties points of the grid.
@@ -111,6 +112,13 @@ def write_checksums(folder: str | Path) -> None:
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
+def published_evidence(folder: Path) -> tuple:
+    """Arguments of :func:`study.judging.judge_readings` from published tables; None for those an older run lacks."""
+    names = ("scores", "readings", "newton_step", "groups", "admm", "otherwise")
+    tables = [read_table(folder / f"{name}.csv") if (folder / f"{name}.csv").exists() else None for name in names]
+    return (*tables[:-1], None if tables[-1] is None else by_reading(tables[-1]))
+
+
 def verdict_lines(verdicts: pd.DataFrame) -> str:
     """The verdicts of both main readings side by side, as a table in Markdown."""
     names = [READINGS[name].name for name in EQUALS]
@@ -122,9 +130,9 @@ def verdict_lines(verdicts: pd.DataFrame) -> str:
 
 
 def write_verdicts(readme: str | Path, verdicts: pd.DataFrame, judged_by: str) -> None:
-    """Put the table of verdicts, and which commit judged, between the marks of a README."""
+    """Put the table of verdicts between the marks of a README, after a sentence on who judged."""
     before, rest = Path(readme).read_text(encoding="utf-8").split(MARKS[0])
-    text = f"Judged by the rules of commit `{judged_by}`.\n\n{verdict_lines(verdicts)}"
+    text = f"{judged_by}\n\n{verdict_lines(verdicts)}"
     Path(readme).write_text(f"{before}{MARKS[0]}\n{text}{MARKS[1]}{rest.split(MARKS[1])[1]}", encoding="utf-8")
 
 

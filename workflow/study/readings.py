@@ -32,7 +32,7 @@ READINGS = {
     "noise": Reading("noise as variance", "0.4 is the variance of the noise on copied features", "data"),
     "copying": Reading("literal order", "correlated cases draw [k, m] and then copy the first half", "data"),
     "ring": Reading("ring", "the last task is the neighbour of the first, as in the footnote", "fits"),
-    "squared_l2": Reading("lambda2 squared", "the ridge multiplies the coefficients by lambda2 before squaring", "fits"),
+    "squared_l2": Reading("lambda2 squared", "the ridge multiplies coefficients by lambda2 before squaring", "fits"),
     "last_column": Reading("last column", "nu shrinks the last task towards zero as well: all columns of B(I - R)",
                            "fits"),
 }

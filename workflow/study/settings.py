@@ -20,14 +20,17 @@ def check_config(config: dict[str, Any]) -> None:
 
     Raises ValueError for a config that the study does not understand.
     """
-    for name in ("seed", "instances", "sensitivity", "readings", "groups"):
+    for name in ("seed", "instances", "sensitivity", "readings", "groups", "splits"):
         config[name] = _whole(config.get(name))
-    if isinstance(config.get("sizes"), list):
-        config["sizes"] = [_whole(size) for size in config["sizes"]]
+    for name in ("sizes", "rows"):
+        if isinstance(config.get(name), list):
+            config[name] = [_whole(size) for size in config[name]]
     wrong = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_schema()).iter_errors(config))
     if wrong is not None:
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong.absolute_path)
         raise ValueError(f"config{where}: {wrong.message}; see config/config.yaml")
+    if bool(config.get("data")) != bool(config.get("outcomes")):
+        raise ValueError("config: data=my.csv and outcomes=[first,second] go together; see config/README.md")
     if not math.isfinite(config["tol"]):
         raise ValueError(f"config.tol: {config['tol']} is not a finite number; see config/config.yaml")
 

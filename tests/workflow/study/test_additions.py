@@ -40,7 +40,8 @@ def told(tmp_path_factory, scores):
     shutil.copytree(ROOT / "workflow/schemas", folder / "schemas")
     write_table(folder / "scores.csv", scores)
     config = {"seed": 1, "cases": ["i"], "instances": 2, "sizes": [25], "models": ["ridge"], "noise": "sd", "tol": 1e-6,
-              "sensitivity": 1, "readings": 0, "groups": 0}
+              "sensitivity": 1, "readings": 0, "groups": 0,
+              "splits": 1}
     done = subprocess.run([sys.executable, "-c", USE, json.dumps(config), folder / "scores.csv"], text=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT)))},
                           capture_output=True)

@@ -74,12 +74,14 @@ def test_the_table_of_models_does_not_reach_the_solver():
 
 
 @pytest.mark.parametrize(("module", "old", "new", "scripts"), [
-    ("workflow/study/scores.py", "margins > 0", "margins >= 0", {"collect", "collect_otherwise", "evaluate", *UNPENALIZED}),
+    ("workflow/study/scores.py", "margins > 0", "margins >= 0",
+     {"collect", "collect_otherwise", "evaluate", *UNPENALIZED}),
     ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "adaboost", "report"}),
     ("workflow/study/cases.py", "N_FEATURES = 100", "N_FEATURES = 90",
      {"simulate", "adaboost", "claims", "compare", "figure", "report", "sensitivity"}),
     ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", {"adaboost"}),
-    ("fusedlr/plots/axes.py", "import numpy as np", "import numpy", {"admm", "agreement", "grid", "newton_step", *UNPENALIZED}),
+    ("fusedlr/plots/axes.py", "import numpy as np", "import numpy",
+     {"admm", "agreement", "grid", "newton_step", *UNPENALIZED}),
     ("workflow/study/report.py", "TITLE = ", "TITLE = 1 and ", {"report"}),
 ])
 def test_a_changed_line_changes_just_the_scripts_that_depend_on_it(project, module, old, new, scripts):

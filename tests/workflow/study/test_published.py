@@ -2,15 +2,21 @@
 
 import hashlib
 import json
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from study.claims import CLAIMS
 from study.contents import FIGURES, TABLES
 from study.files import read_table, write_table
-from study.judging import judge, side_by_side
-from study.published import compare_scores, publish
+from study.judging import judge, judge_readings, side_by_side
+from study.published import compare_scores, publish, published_evidence, verdict_lines, write_verdicts
 from study.readings import READINGS
+
+
+PAPER = Path(__file__).parents[3] / "paper"
 
 
 def test_equal_scores_are_identical_whatever_their_seconds_and_gaps(scores):
@@ -98,6 +104,30 @@ def test_a_run_that_is_not_whole_is_refused_and_nothing_is_touched(results, publ
     with pytest.raises(ValueError, match=said):
         publish(results, published)
     assert [path.name for path in published.iterdir()] == ["scores.csv"]
+
+
+@pytest.mark.slow
+def test_the_table_of_verdicts_is_what_the_rules_say_of_the_published_scores():
+    """But for the shares of resamples, which take a minute."""
+    found = verdict_lines(judge_readings(*published_evidence(PAPER / "published"), resamples=0)).splitlines()
+    text = (PAPER / "README.md").read_text(encoding="utf-8").split("<!-- verdicts -->")[1]
+    table = [line for line in text.split("<!-- end")[0].splitlines() if line.startswith("|")]
+    assert len(table) == len(found) == 2 + len(CLAIMS)
+    for line, expected in zip(table, found):
+        plain = re.sub(r"\*\*(open|undecided), by its rule (.*?)\*\*", r"**\2**", line)
+        assert re.sub(r" \([\d.]+ &plusmn; [\d.]+ %\)", "", plain) == expected
+
+
+def test_verdicts_are_told_with_their_shares(tmp_path, judged):
+    (tmp_path / "README.md").write_text("before\n<!-- verdicts -->old<!-- end of verdicts -->\nafter\n")
+    some = judged.copy()
+    some.loc[0, ["stability", "standard_error", "verdict"]] = [0.5, 0.007, "open"]
+    write_verdicts(tmp_path / "README.md", some, "Judged by me.")
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("before\n<!-- verdicts -->\nJudged by me.\n\n| | The paper says | Penalties shared | Each")
+    assert "**open, by its rule reproduced** (50.0 &plusmn; 0.7 %): both fused models lead in" in text
+    assert text.endswith("<!-- end of verdicts -->\nafter\n")
+    assert "old" not in text
 
 
 def cut(path, rows):

@@ -30,7 +30,7 @@ def judge(evidence):
     return Verdict(slight & led, slight | led, words)
 
 
-def detectable(mean, p):
+def detectable(mean: np.ndarray, p: np.ndarray) -> str:
     """In how many cases the gain of (i) over (ii) is significant, and how large it is at most, in words."""
     return (f"(i) over (ii) significant in {(p[0] < ALPHA).sum()} of {p.shape[1]} cases, "
             f"by at most {np.abs(mean[0]).max():.4f}")

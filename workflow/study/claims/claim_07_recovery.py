@@ -27,17 +27,18 @@ def judge(evidence):
     named = [(CORRELATED.index(case), SIZES.index(size)) for case, size in FARTHER_FROM_ZERO]
     farther = np.stack([clear[:, case, size] for case, size in named], axis=1)
     overlap = near.mean(axis=(1, 2, 3)) >= OVERLAPPING_SHARE
+    return Verdict(overlap & farther.all(axis=1), overlap | (farther.mean(axis=1) > 0.5),
+                   lambda: _words(near, farther, clear, gain, p))
 
-    def words():
-        brief = (f"overlap in {near[0].sum()} of {near[0].size} comparisons; elastic net farther in "
-                 f"{farther[0].sum()} of {farther[0].size} cells")
-        return Words(brief, (
-            f"(i) and (ii) nearly overlap in {near[0].sum()} of {near[0].size} comparisons of g and h; elastic net "
-            f"farther from the true zeros in {farther[0].sum()} of {farther[0].size} named cells; "
-            f"{exceptions(FARTHER_FROM_ZERO, farther[0])}. Of the {clear[0].sum()} significant cells "
-            f"{clear[0].sum() - farther[0].sum()} are not among those that the paper names"), significance(gain, p))
 
-    return Verdict(overlap & farther.all(axis=1), overlap | (farther.mean(axis=1) > 0.5), words)
+def _words(near, farther, clear, gain, p):
+    brief = (f"overlap in {near[0].sum()} of {near[0].size} comparisons; elastic net farther in "
+             f"{farther[0].sum()} of {farther[0].size} cells")
+    return Words(brief, (
+        f"(i) and (ii) nearly overlap in {near[0].sum()} of {near[0].size} comparisons of g and h; elastic net "
+        f"farther from the true zeros in {farther[0].sum()} of {farther[0].size} named cells; "
+        f"{exceptions(FARTHER_FROM_ZERO, farther[0])}. Of the {clear[0].sum()} significant cells "
+        f"{clear[0].sum() - farther[0].sum()} are not among those that the paper names"), significance(gain, p))
 
 
 def overlaps(cube):

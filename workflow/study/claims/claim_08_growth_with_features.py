@@ -16,17 +16,17 @@ def judge(evidence):
     growth = np.log(seconds[5000] / seconds[1000]) / np.log(5)
     ratio = seconds.loc["features"] / seconds.loc["rows"]
     removed = growth["rows"] <= 1.5 and growth["features"] >= 2 and ratio[5000] >= 10
+    return Verdict(np.array([removed]), np.array([ratio[5000] > 1]), lambda: _words(timing, seconds, growth))
 
-    def words():
-        counts = timing[timing["space"] == "rows"].groupby("features").size()
-        timed = ", ".join(f"{count} at d = {d}" for d, count in counts.items())
-        brief = f"grows as d^{growth['features']:.1f} in d-space, d^{growth['rows']:.1f} in n-space"
-        return Words(brief, "one chi-update: " + "; ".join(
-            f"d = {d}: {seconds.loc['features', d]:.3g} s in d-space, {seconds.loc['rows', d]:.3g} s in n-space"
-            for d in (500, 1000, 5000)) + f"; from 1000 to 5000 features it {brief}",
-            f"medians of repeated measurements ({timed}); no test")
 
-    return Verdict(np.array([removed]), np.array([ratio[5000] > 1]), words)
+def _words(timing, seconds, growth):
+    counts = timing[timing["space"] == "rows"].groupby("features").size()
+    timed = ", ".join(f"{count} at d = {d}" for d, count in counts.items())
+    brief = f"grows as d^{growth['features']:.1f} in d-space, d^{growth['rows']:.1f} in n-space"
+    return Words(brief, "one chi-update: " + "; ".join(
+        f"d = {d}: {seconds.loc['features', d]:.3g} s in d-space, {seconds.loc['rows', d]:.3g} s in n-space"
+        for d in (500, 1000, 5000)) + f"; from 1000 to 5000 features it {brief}",
+        f"medians of repeated measurements ({timed}); no test")
 
 
 def tabulate(timing):

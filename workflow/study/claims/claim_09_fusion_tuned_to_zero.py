@@ -23,16 +23,16 @@ def judge(evidence):
     counted = idle | ~idle.any(axis=1, keepdims=True)  # all of them where fusing helps in each
     share = (zero * counted).sum(axis=1) / counted.sum(axis=1)
     off, usable = share > 0.5, ~worse.any(axis=1)
+    return Verdict(off & usable, off | usable, lambda: _words(gain, p, idle, worse, share, zero))
 
-    def words():
-        brief = f"fusion 0 in {share[0]:.0%} of fits; (i) significantly worse in {worse[0].sum()} cells"
-        return Words(brief, (
-            f"in {idle[0].sum()} of the {idle[0].size} named cells (i) is not significantly better than the best "
-            f"single-task model; fusion 0 was chosen in {share[0]:.0%} of the fits there and in {zero[0].mean():.0%} "
-            f"of those of all named cells. (i) is significantly worse in {worse[0].sum()} of them"),
-            significance(gain, p))
 
-    return Verdict(off & usable, off | usable, words)
+def _words(gain, p, idle, worse, share, zero):
+    brief = f"fusion 0 in {share[0]:.0%} of fits; (i) significantly worse in {worse[0].sum()} cells"
+    return Words(brief, (
+        f"in {idle[0].sum()} of the {idle[0].size} named cells (i) is not significantly better than the best "
+        f"single-task model; fusion 0 was chosen in {share[0]:.0%} of the fits there and in {zero[0].mean():.0%} "
+        f"of those of all named cells. (i) is significantly worse in {worse[0].sum()} of them"),
+        significance(gain, p))
 
 
 def tabulate(scores):

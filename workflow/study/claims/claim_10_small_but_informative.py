@@ -22,15 +22,15 @@ def judge(evidence):
     more = np.stack([(middle - gain[:, :, SIZES.index(end)]).reshape(len(gain), -1) for end in ends], axis=1)
     p = holm(signed_rank(more))
     held = ((more.mean(axis=-1) > 0) & (p < ALPHA)).sum(axis=1)
+    return Verdict(held == 2, held >= 1, lambda: _words(gain, ends, more, p))
 
-    def words():
-        means = gain[0].mean(axis=(0, 2))
-        told = [f"50-200 rows against {end}: {value.mean():+.4f}, p {chance:.2g}"
-                for end, value, chance in zip(ends, more[0], p[0])]
-        return Words("gain at " + "; ".join(told), "mean gain over the best single-task model, all cases: " + ", ".join(
-            f"{size} rows {value:+.4f}" for size, value in zip(SIZES, means)), "; ".join(told))
 
-    return Verdict(held == 2, held >= 1, words)
+def _words(gain, ends, more, p):
+    means = gain[0].mean(axis=(0, 2))
+    told = [f"50-200 rows against {end}: {value.mean():+.4f}, p {chance:.2g}"
+            for end, value, chance in zip(ends, more[0], p[0])]
+    return Words("gain at " + "; ".join(told), "mean gain over the best single-task model, all cases: " + ", ".join(
+        f"{size} rows {value:+.4f}" for size, value in zip(SIZES, means)), "; ".join(told))
 
 
 def tabulate(scores):

@@ -14,17 +14,17 @@ __all__ = ["CLAIM"]
 
 def judge(evidence):
     cases, mean, p = evidence.scores.cases, evidence.l2_gain.mean(axis=-1), p_by_case(evidence.l2_gain)
-    different = p < ALPHA
+    count = (p < ALPHA).sum(axis=1)
+    return Verdict(count == 0, count < len(cases) / 2, lambda: _words(cases, mean, p))
 
-    def words():
-        sides = {"(i)": different[0] & (mean[0] > 0), "(ii)": different[0] & (mean[0] < 0)}
-        return Words(detectable(mean, p), f"significant in {different[0].sum()} of {len(cases)} cases; " + "; ".join(
-            f"{side} better in {listed(case for case, is_so in zip(cases, which) if is_so)}"
-            for side, which in sides.items()) + ". With claim 5: a difference that can be told, and a slight one",
-            told_by_case(cases, p))
 
-    count = different.sum(axis=1)
-    return Verdict(count == 0, count < len(cases) / 2, words)
+def _words(cases, mean, p):
+    different = p[0] < ALPHA
+    sides = {"(i)": different & (mean[0] > 0), "(ii)": different & (mean[0] < 0)}
+    return Words(detectable(mean, p), f"significant in {different.sum()} of {len(cases)} cases; " + "; ".join(
+        f"{side} better in {listed(case for case, is_so in zip(cases, which) if is_so)}"
+        for side, which in sides.items()) + ". With claim 5: a difference that can be told, and a slight one",
+        told_by_case(cases, p))
 
 
 def tabulate(scores):

@@ -19,15 +19,15 @@ def judge(evidence):
     more = shares[0] - shares[1]
     p = p_by_case(more)
     held = (more.mean(axis=-1) > 0) & (p < ALPHA)
+    return Verdict(held.all(axis=1), held.any(axis=1), lambda: _words(shares, p))
 
-    def words():
-        told = "; ".join(f"{case} {first.mean():.0%} and {second.mean():.0%}"
-                         for case, first, second in zip(CORRELATED, shares[0][0], shares[1][0]))
-        return Words(f"pairs kept whole by (i) and (ii): {told}", (
-            f"of the pairs of copied features that matter and of which a fit keeps any, it keeps both, by (i) and "
-            f"(ii): {told}"), told_by_case(CORRELATED, p))
 
-    return Verdict(held.all(axis=1), held.any(axis=1), words)
+def _words(shares, p):
+    told = "; ".join(f"{case} {first.mean():.0%} and {second.mean():.0%}"
+                     for case, first, second in zip(CORRELATED, shares[0][0], shares[1][0]))
+    return Words(f"pairs kept whole by (i) and (ii): {told}", (
+        f"of the pairs of copied features that matter and of which a fit keeps any, it keeps both, by (i) and "
+        f"(ii): {told}"), told_by_case(CORRELATED, p))
 
 
 def tabulate(scores):

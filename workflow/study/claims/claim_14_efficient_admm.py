@@ -15,16 +15,16 @@ SECONDS = 1.0
 def judge(evidence):
     admm = evidence.admm
     reached, fast = (admm["status"] == "optimal").all(), admm["admm"].median() <= SECONDS
+    return Verdict(np.array([reached and fast]), np.array([reached]), lambda: _words(admm))
 
-    def words():
-        ratio = (admm["admm"] / admm["newton"]).median()
-        brief = (f"{(admm['status'] == 'optimal').sum()} of {len(admm)} fits reach the gap, in "
-                 f"{admm['admm'].median():.2g} s ({ratio:.0f} times the package's solver)")
-        return Words(brief, f"{brief}; {admm['iterations'].median():.0f} first-level iterations, longest fit "
-                     f"{admm['admm'].max():.2g} s. ADMM is written in Python here and the solver in C++",
-                     "CPU seconds, each fit once; medians, no test")
 
-    return Verdict(np.array([reached and fast]), np.array([reached]), words)
+def _words(admm):
+    ratio = (admm["admm"] / admm["newton"]).median()
+    brief = (f"{(admm['status'] == 'optimal').sum()} of {len(admm)} fits reach the gap, in "
+             f"{admm['admm'].median():.2g} s ({ratio:.0f} times the package's solver)")
+    return Words(brief, f"{brief}; {admm['iterations'].median():.0f} first-level iterations, longest fit "
+                 f"{admm['admm'].max():.2g} s. ADMM is written in Python here and the solver in C++",
+                 "CPU seconds, each fit once; medians, no test")
 
 
 def tabulate(admm):
