@@ -54,13 +54,13 @@ def page(scores: pd.DataFrame, differences: pd.DataFrame, boxes: bytes, data: Ma
         ("Means over splits", means), ("Error minus that of the first model", differences)))
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Models side by side</title>
-<style>body {{ max-width: 50rem; margin: 2rem auto; font: 16px/1.5 Georgia, serif; }} td, th {{ padding: 0.2rem 0.8rem; }}
-td {{ text-align: right; }} img {{ max-width: 100%; }}</style></head><body>
+<style>body {{ max-width: 50rem; margin: 2rem auto; font: 16px/1.5 Georgia, serif; }} img {{ max-width: 100%; }}
+td, th {{ padding: 0.2rem 0.8rem; }} td {{ text-align: right; }}</style></head><body>
 <h1>Models side by side: {html.escape(Path(asked["data"]).name)}</h1>
 <p>{rows:,} rows, {features} features, outcomes {html.escape(", ".join(asked["outcomes"]))} in this order;
 {asked["splits"]} random splits, a quarter of the {html.escape(asked["unit"] or "row")}s held out in each. Penalties are
-chosen by cross-validation on the training rows; the elastic net is tuned for each outcome alone. Intervals are 95 %, with
-the correction of Nadeau and Bengio for splits that share rows.</p>
+chosen by cross-validation on the training rows; the elastic net is tuned for each outcome alone. Intervals are 95 %,
+with the correction of Nadeau and Bengio for splits that share rows.</p>
 <img alt="Held-out error by training rows and model" src="data:image/png;base64,{base64.b64encode(boxes).decode()}">
 {tables}</body></html>
 """
