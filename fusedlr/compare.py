@@ -41,8 +41,8 @@ class Comparison:
     scores : DataFrame
         A row for each split, training size and model: ``error`` (share of wrong labels over all
         tasks), ``logloss`` and ``seconds``.
-    test_rows : int
-        Rows held out in each split.
+    test_share : float
+        Share of the rows that is held out in each split, mean over the splits.
 
     Examples
     --------
@@ -57,21 +57,21 @@ class Comparison:
     """
 
     scores: pd.DataFrame
-    test_rows: int
+    test_share: float
 
     def differences(self, metric: str = "error", to: str | None = None) -> pd.DataFrame:
         """Score of each model minus that of the one it is compared ``to``, the first where left out, by size.
 
         ``mean`` over splits with its 95 % interval ``low`` to ``high``. The splits share rows, so that their spread
-        understates the error of the mean; the variance has the correction of Nadeau and Bengio (2003), the mean of the
-        splits' variance times 1 / splits + test rows / training rows.
+        understates the error of the mean; the variance has the correction of Nadeau and Bengio (2003): that over splits
+        times 1 / splits + test rows / training rows, all of which are counted where a size takes fewer.
         """
         metric, models = checks.word("metric", metric, METRICS), list(dict.fromkeys(self.scores["model"]))
         to = models[0] if to is None else checks.word("to", to, models)
         wide, rows = self.scores.pivot(index=["size", "split"], columns="model", values=metric), []
         for size, cell in wide.groupby("size"):
             for model in (model for model in models if model != to):
-                found = _interval((cell[model] - cell[to]).to_numpy(), self.test_rows / size)
+                found = _interval((cell[model] - cell[to]).to_numpy(), self.test_share / (1 - self.test_share))
                 rows.append({"size": size, "model": model, "to": to, **found})
         return pd.DataFrame(rows)
 
@@ -143,7 +143,7 @@ def compare(Y: Any, X: Any, tasks: Any = "chain", models: Iterable[str] | Mappin
                          "seconds": time.perf_counter() - start})
             if step is not None:
                 step()
-    return Comparison(pd.DataFrame(rows), round(np.mean([len(held_out) for _, held_out in parts])))
+    return Comparison(pd.DataFrame(rows), float(np.mean([len(held_out) for _, held_out in parts])) / len(labels))
 
 
 def _split(code, n, test, rng):

@@ -74,7 +74,7 @@ def test_groups_are_never_split(data):
         return always(0.5)(Y_train, X_train, X_new)
 
     found = compare(Y, X, models={"whole": whole}, splits=5, groups=groups, progress=False)
-    assert found.test_rows == 30
+    assert found.test_share == 0.25
 
 
 def test_the_named_models_are_those_of_the_package(data):
@@ -109,7 +109,7 @@ def test_intervals_have_the_correction_for_shared_rows(data):
     row, = found.differences().to_dict("records")
     wide = found.scores.pivot(index="split", columns="model", values="error")
     apart = wide["unpenalized"] - wide["fused_l1"]
-    half = stats.t.ppf(0.975, 3) * np.sqrt(apart.var() * (1 / 4 + 30 / 40))
+    half = stats.t.ppf(0.975, 3) * np.sqrt(apart.var() * (1 / 4 + 30 / 90))
     assert (row["model"], row["to"], row["splits"]) == ("unpenalized", "fused_l1", 4)
     assert row["mean"] == pytest.approx(apart.mean())
     assert [row["low"], row["high"]] == pytest.approx([apart.mean() - half, apart.mean() + half])

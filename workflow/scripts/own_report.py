@@ -21,7 +21,7 @@ parser.add_argument("--options", type=json.loads, required=True, help="outcomes,
 args = parser.parse_args()
 
 scores = pd.concat([read_table(path) for path in args.splits], ignore_index=True)
-found = Comparison(scores.drop(columns="test_rows"), int(scores["test_rows"].iloc[0]))
+found = Comparison(scores.drop(columns="test_share"), scores["test_share"].iloc[0])
 differences, boxes = found.differences(), args.page.with_name("boxes.png")
 with replacing(boxes) as temporary:
     found.plot().figure.savefig(temporary, format="png", dpi=150)

@@ -17,4 +17,4 @@ args = parser.parse_args()
 asked = args.options
 found = compare(**read_own(args.data, asked), models=asked["models"], splits=asked["splits"], sizes=asked["rows"],
                 rng=asked["seed"], only=[args.split], n_jobs=1, progress=False)
-write_table(args.scores, found.scores.assign(test_rows=found.test_rows))
+write_table(args.scores, found.scores.assign(test_share=found.test_share))
