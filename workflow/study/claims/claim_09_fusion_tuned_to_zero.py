@@ -1,7 +1,5 @@
 """Claim 9: where fusing does not help, fusion is tuned to zero."""
 
-import numpy as np
-
 from study.claims.claim import AFTERWARDS, Claim, Verdict, Words, significance
 from study.claims.claim_03_little_help import LITTLE_HELP
 from study.claims.claim_04_near_the_bayes_risk import NEAR_RISK
