@@ -224,8 +224,7 @@ class Data {
         all_(features) {
     std::iota(all_.begin(), all_.end(), 0);
     copy_labels(problem, place);
-    means_and_scales(problem.X, row_weights(problem.labels).data(), &mean_[1], &spread_[1]);
-    for (int a = 1; a < features; a++) choose_units(a);
+    choose_units(problem, place);
     std::int64_t sum = 0;
     for (int k = 0; k < tasks(); k++) sum += length(k);
     rows_by_task_ = static_cast<int>(sum / tasks());
@@ -272,6 +271,12 @@ class Data {
     return largest;
   }
 
+  static double largest_of(const Vec &v) {
+    double largest = v[0];
+    for (int lane = 1; lane < LANES; lane++) largest = std::max(largest, v[lane]);
+    return largest;
+  }
+
   Size measured(int a) const {
     if (is_sparse(a)) return sparse_measured(a);
     const Vec *x = as_vec(column(a));
@@ -283,10 +288,9 @@ class Data {
     }
     const double mean = total(sum) / rows;
     for (int i = 0; i < rows / LANES; i++) squares += (x[i] - mean) * (x[i] - mean);
-    double largest = 0, about_mean = total(squares);
+    double about_mean = total(squares);
     for (int i = rows / LANES * LANES; i < rows; i++) about_mean += (column(a)[i] - mean) * (column(a)[i] - mean);
-    for (int lane = 0; lane < LANES; lane++) largest = std::max(largest, most[lane]);
-    return {largest, mean, std::sqrt(about_mean * (1 + 1e-12))};
+    return {largest_of(most), mean, std::sqrt(about_mean * (1 + 1e-12))};
   }
 
   Size sparse_measured(int a) const {
@@ -330,6 +334,43 @@ class Data {
     for_entries(a, k, [&](int i, double x) { about_mean += w[i] * (x - mean) * (x - mean); });
     about_mean += std::max(0.0, count - filled) * mean * mean;
     return about_mean > 1e-12 * about_zero ? about_mean : about_zero;
+  }
+
+  // Dense columns are measured here, each while it is in cache.
+  void choose_units(const Problem &problem, const std::vector<int> &place) {
+    const std::vector<double> by_row = row_weights(problem.labels);
+    if (problem.X.is_sparse()) means_and_scales(problem.X, by_row.data(), &mean_[1], &spread_[1]);
+    const double sum = std::accumulate(by_row.begin(), by_row.end(), 0.0);
+    Table share(1, width);
+    int counted = 0;
+    for (int i = 0; i < rows; i++) {
+      share[place[i]] = by_row[i] / sum;
+      if (by_row[i] > 0) counted = place[i];
+    }
+    for (int a = 1; a < features; a++) {
+      if (!problem.X.is_sparse()) set_mean_and_spread(a, as_vec(share.get()), counted);
+      choose_units(a);
+      if (!is_sparse(a)) size_[a] = measured(a);
+    }
+  }
+
+  // As means_and_scales has them, up to rounding. `share` is that of each row in the weights, `counted` a row with one.
+  void set_mean_and_spread(int a, const Vec *share, int counted) {
+    const Vec *x = as_vec(column(a));
+    const double origin = column(a)[counted];  // a constant column is exactly that
+    Vec sum{}, most{}, squares{};
+    for (int i = 0; i < width / LANES; i++) {
+      const Vec by = share[i] > 0.0 ? x[i] - origin : Vec{}, size = by > 0.0 ? by : -by;
+      sum = multiply_add(share[i], by, sum);
+      most = size > most ? size : most;
+    }
+    const double mean = origin + total(sum), largest = largest_of(most), inverse = largest > 0 ? 1 / largest : 0.0;
+    for (int i = 0; i < width / LANES; i++) {
+      const Vec by = share[i] > 0.0 ? (x[i] - mean) * inverse : Vec{};
+      squares = multiply_add(share[i] * by, by, squares);
+    }
+    mean_[a] = mean;
+    spread_[a] = largest * std::sqrt(total(squares));
   }
 
   // A column that is constant up to rounding is not centred: nothing of it would be left. Nor is a sparse one, which
