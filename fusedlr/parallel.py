@@ -14,7 +14,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, wait
 from contextlib import contextmanager
 from itertools import chain
 from queue import Empty, SimpleQueue
@@ -96,7 +96,7 @@ def _by_executor(executor, function, items, progress, description):
     """Values of the function by an executor, in a few pieces."""
     stop = os.path.join(tempfile.gettempdir(), f"fusedlr-{secrets.token_hex(8)}")
     step = -(-len(items) // _MOST_PIECES) or 1
-    futures: list[Future] = []
+    futures = []
     try:
         for first in range(0, len(items), step):
             futures.append(executor.submit(_work_on_piece, function, items[first:first + step], stop))

@@ -430,8 +430,8 @@ MUTATIONS = [Mutation(*row) for row in (
      "end_[k] = padded(std::max(extent.last, 0));", core("rows", "not_there or few_rows")),
     ("a range goes one segment too far", "core/rows.hpp", "segments_[i].begin < end_[k]; i++)",
      "segments_[i].begin <= end_[k]; i++)", core("rows", "not_there or few_rows")),
-    ("rows are placed as if nothing moved", "core/rows.hpp", "place[order[i]] = i;", "place[i] = order[i];",
-     core("rows", "not_there or few_rows or order_of_rows")),
+    ("a task loses its first rows", "core/rows.hpp", "extent.first / PAD * PAD : 0;",
+     "(extent.first / PAD + 1) * PAD : 0;", core("rows", "not_there or few_rows")),
     ("l2 rises at the least l1", "core/core_grids.cpp", "% 2 == 0 || outer == tops[0];", "% 2 == 0;",
      core("rules", "l2_falls")),
 )]

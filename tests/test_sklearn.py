@@ -126,6 +126,13 @@ def test_a_task_may_lose_a_label_in_a_fold():
     assert found.classes_[2].tolist() == [0.0, 1.0] and (found.predict(X)[:, 2] == 0).all()
 
 
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_a_column_of_ones_has_the_coefficient_zero_wherever_it_stands(place):
+    X, Y = table()
+    found, plain = FusedLogitClassifier().fit(np.insert(X.to_numpy(), place, 1.0, axis=1), Y), FusedLogitClassifier()
+    np.testing.assert_array_equal(found.coef_, np.insert(plain.fit(X.to_numpy(), Y).coef_, place, 0.0, axis=1))
+
+
 def test_a_column_of_ones_in_some_rows_only_has_no_effect():
     """As of a level that all rows of a fold have."""
     X, Y = table()

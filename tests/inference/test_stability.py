@@ -156,6 +156,12 @@ def test_shares_by_hand():
     assert share_needed(10.0, 200, 1.0, 100, "none") == pytest.approx(0.75)
 
 
+def test_however_many_errors_may_be_made_the_bound_begins_at_a_share():
+    """With a chance of 0.3 and 100 halves at 0.5 + 0.01 + 0.75 0.3^2 = 0.5775, or at 0.5 + 0.3^2 = 0.59."""
+    assert share_needed(30.0, 100, 1e6, 100) == pytest.approx(0.58)
+    assert share_needed(10.0, 100, 1e6, 100) == pytest.approx(0.52)  # 0.5 + 0.1^2 = 0.51 is not above itself
+
+
 def test_where_most_candidates_are_found_no_share_is_enough():
     assert share_needed(8.0, 12, 5.0, 100) == np.inf
     assert share_needed(6.0, 12, 5.0, 100) < 1
