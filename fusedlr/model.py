@@ -48,7 +48,8 @@ class FusedLogit(Model):
         categories; ``labels`` says which is yes, ``yes`` decides it. NaN or None where a
         label is not observed; such a label is left out, its row is not.
     exog : array_like, shape (n, d)
-        Features, shared by all tasks. A column of ones is recognised as the intercept.
+        Features, shared by all tasks. A column of ones is recognised as the intercept. A matrix of
+        scipy.sparse, or a frame with columns of sparse type, stays sparse; rows beyond memory: ``fusedlr.chunked``.
     tasks : "chain", "ring", TaskGraph, or sequence of edges
         Which tasks are neighbours. In a chain each column of ``endog`` is tied to
         the next, in a ring the last also to the first. Edges are ``(task, task)`` or
