@@ -59,7 +59,7 @@ draw_map <- function(b, title, ...) {
   graphics::box()
 }
 
-# Survival, or cumulative incidence of a cause, of each of some rows as steps over time.
+# Survival, or cumulative incidence of a cause, of each of some rows at the ends of the intervals.
 plot_survival <- function(object, newdata = NULL, cause = NULL, xlab = "Time", ylab = NULL, ...) {
   if (!inherits(object, "fusedlr")) refuse("object must be a fit of fusedlr, found class ", class(object)[1L])
   fit <- one_fit(object)
@@ -68,7 +68,11 @@ plot_survival <- function(object, newdata = NULL, cause = NULL, xlab = "Time", y
   curves <- if (is.null(cause)) cbind(1, predict.fusedlr(fit, newdata, type = "survival")) else
     cbind(0, predict.fusedlr(fit, newdata, type = "incidence", cause = cause))
   if (is.null(ylab)) ylab <- if (is.null(cause)) "Survival" else paste("Cumulative incidence of", cause)
+  colours <- grDevices::hcl.colors(max(nrow(curves), 2L), "Dark 3")
   graphics::matplot(breaks, t(curves), type = "b", pch = 20L, lty = 1L, ylim = c(0, 1), xlab = xlab, ylab = ylab,
-                    col = grDevices::hcl.colors(max(nrow(curves), 2L), "Dark 3"), ...)
+                    col = colours, ...)
+  if (nrow(curves) <= 10L && length(rownames(curves)))
+    graphics::legend(if (is.null(cause)) "topright" else "topleft", rownames(curves), col = colours, lty = 1L, bty = "n",
+                     cex = 0.8, title = "Row")
   invisible(curves)
 }
