@@ -70,17 +70,3 @@ unit_shares <- function(units, labels) {
   rows <- by_row(labels, labels$weight, length(units$code))
   rows / pmax(rowsum(rows, units$code)[, 1L], 5e-324)[units$code + 1L]
 }
-
-# Sums over the rows of each group, (groups, k).
-unit_sums <- function(units, by_row) {
-  if (are_rows(units)) return(by_row)
-  rowsum(by_row, factor(units$code, seq_along(units$times) - 1L))
-}
-
-# Cluster-robust standard errors of sums over rows of influences of mean zero, (k).
-unit_errors <- function(units, by_row) {
-  counted <- units$times > 0
-  sums <- unit_sums(units, as.matrix(by_row))[counted, , drop = FALSE]
-  size <- sum(units$times)
-  sqrt(colSums(sums^2 / units$times[counted]) * if (size > 1) size / (size - 1) else 1)
-}
