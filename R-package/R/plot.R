@@ -72,7 +72,7 @@ plot_survival <- function(object, newdata = NULL, cause = NULL, xlab = "Time", y
   graphics::matplot(breaks, t(curves), type = "b", pch = 20L, lty = 1L, ylim = c(0, 1), xlab = xlab, ylab = ylab,
                     col = colours, ...)
   if (nrow(curves) <= 10L && length(rownames(curves)))
-    graphics::legend(if (is.null(cause)) "topright" else "topleft", rownames(curves), col = colours, lty = 1L, bty = "n",
-                     cex = 0.8, title = "Row")
+    graphics::legend(if (is.null(cause)) "topright" else "topleft", rownames(curves), col = colours, lty = 1L,
+                     bty = "n", cex = 0.8, title = "Row")
   invisible(curves)
 }
