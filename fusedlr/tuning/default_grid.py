@@ -275,7 +275,8 @@ def _smallest_by_program(slopes, slack, fusion, tasks):
     balance = np.hstack([flow, np.eye(t), np.zeros((t, 1))])
     limited = np.r_[tasks.weights, np.zeros(t)] if fusion is None else np.r_[np.zeros(n_edges), np.ones(t)]
     unit = max(np.abs(slopes).max(), 1e-300)
-    fixed = (np.r_[np.full(n_edges, np.inf), _enough_slack(slopes, slack, tasks) + 1e-9 * unit] if fusion is None
+    # The program is solved to 1e-7: a smaller margin than that of some tasks together can look infeasible.
+    fixed = (np.r_[np.full(n_edges, np.inf), _enough_slack(slopes, slack, tasks) + 1e-6 * unit] if fusion is None
              else np.r_[fusion * tasks.weights, np.full(t, np.inf)])
     rows = np.eye(n_edges + t)[limited > 0]
     caps = -limited[limited > 0][:, None]
