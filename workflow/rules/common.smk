@@ -59,6 +59,29 @@ def comparable(path):
     return [path] if (HOME / "paper/published/scores.csv").exists() and not config.get("data") else []
 
 
+def read_data(wildcards):
+    """Data of an instance under a reading: its own, or those of the main run."""
+    own = f"sensitivity/{wildcards.reading}/" if READINGS[wildcards.reading].runs == "data" else ""
+    return f"results/{own}data/{wildcards.case}/{wildcards.instance}.npz"
+
+
+def read_fits(wildcards):
+    """How the grid is fitted under a reading of the model."""
+    return wildcards.reading if READINGS[wildcards.reading].runs == "fits" else SHARED
+
+
+def read_files(kind, suffix=".npz"):
+    """Files of all instances of a case under a reading."""
+
+    def files(wildcards):
+        has_own = kind == "grid" or READINGS[wildcards.reading].runs == "data"
+        own = f"sensitivity/{wildcards.reading}/" if has_own else ""
+        stem = f"results/{own}{kind}/{wildcards.case}"
+        return [f"{stem}/{instance}{suffix}" for instance in plan.of_readings]
+
+    return files
+
+
 def wanted():
     """What a run makes, its report first: the study, or the models side by side on a table of the user's own."""
     if config.get("data"):

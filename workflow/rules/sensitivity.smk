@@ -1,29 +1,6 @@
 # The same steps under readings that the paper leaves open, on some instances; none in a preview.
 
 
-def read_data(wildcards):
-    """Data of an instance under a reading: its own, or those of the main run."""
-    own = f"sensitivity/{wildcards.reading}/" if READINGS[wildcards.reading].runs == "data" else ""
-    return f"results/{own}data/{wildcards.case}/{wildcards.instance}.npz"
-
-
-def read_fits(wildcards):
-    """How the grid is fitted under a reading of the model."""
-    return wildcards.reading if READINGS[wildcards.reading].runs == "fits" else SHARED
-
-
-def read_files(kind, suffix=".npz"):
-    """Files of all instances of a case under a reading."""
-
-    def files(wildcards):
-        has_own = kind == "grid" or READINGS[wildcards.reading].runs == "data"
-        own = f"sensitivity/{wildcards.reading}/" if has_own else ""
-        stem = f"results/{own}{kind}/{wildcards.case}"
-        return [f"{stem}/{instance}{suffix}" for instance in plan.of_readings]
-
-    return files
-
-
 use rule simulate as simulate_otherwise with:
     output:
         "results/sensitivity/{reading}/data/{case}/{instance}.npz",
