@@ -88,6 +88,7 @@ inline void minimise_quadratic(const Quadratic &quadratic, Block &block, const F
   penalty.l1.assign(penalties.l1, penalties.l1 + rows);
   penalty.l2.assign(penalties.l2, penalties.l2 + rows);
   penalty.fusion.assign(penalties.fusion, penalties.fusion + rows);
+  penalty.update();
   State at(rows, tasks);
   WorkingSet set(rows);
   for (int a = 0; a < rows; a++) {

@@ -31,18 +31,20 @@ class SeparationRidge {
         separation_test_(data, newton.stop_check()),
         ridge_(data.features, 0.0) {}
 
-  // Solves at the present penalties, with the ridge where it is needed. `status` is that of a solve that converges.
-  Newton::End solve(const Settings &settings, Status &status) {
+  // Solves at the present penalties, with the ridge where it is needed. `status` is that of a solve that converges; a
+  // gap of `accepted` is enough for that where no step lowers it further.
+  Newton::End solve(const Settings &settings, double accepted, Status &status) {
+    accepted_ = accepted;
     status = OPTIMAL;
     std::fill(ridge_.begin(), ridge_.end(), 0.0);
     const bool one_class = penalty_.is_unpenalized(0) && has_one_class();
     newton_.nearly_unpenalized = penalty_.has_unpenalized_features();
     newton_.has_ridge = false;
-    if (!one_class && !newton_.nearly_unpenalized) return newton_.minimise(settings);
+    if (!one_class && !newton_.nearly_unpenalized) return minimise_with({}, settings);
     const std::vector<double> floor = ridge_floor(settings.floor, one_class);
     const Verdict found = one_class ? SeparationTest::SEPARATED : verdict(floor, settings);
     if (found == SeparationTest::UNDECIDED) return Newton::STOPPED;
-    if (found == SeparationTest::OVERLAP) return newton_.minimise(settings);
+    if (found == SeparationTest::OVERLAP) return minimise_with({}, settings);
     status = SEPARATED;
     ridge_ = floor;
     return solve_with_ridge(settings);
@@ -97,7 +99,8 @@ class SeparationRidge {
 
   Newton::End minimise_with(const std::vector<double> &ridge, const Settings &settings) {
     const AddedRidge added(penalty_, ridge);
-    return newton_.minimise(settings);
+    const Newton::End end = newton_.minimise(settings);
+    return end == Newton::OUT_OF_STEPS && newton_.gap <= accepted_ ? Newton::CONVERGED : end;
   }
 
   // Which rows are unpenalized and which are fused: what the verdict on separation depends on.
@@ -140,6 +143,7 @@ class SeparationRidge {
   Newton &newton_;
   SeparationTest separation_test_;
   std::vector<double> ridge_;
+  double accepted_ = 0;
   Verdict verdict_ = SeparationTest::UNDECIDED;
   std::vector<char> tested_kinds_;
 };

@@ -69,14 +69,13 @@ class PathSolver final : public Solver {
   }
 
   Report solve(Settings settings) {
-    const bool exact = settings.tolerance == 0;
-    if (exact) settings.tolerance = AIM;
+    const double accepted = settings.tolerance == 0 ? ACCEPTED : settings.tolerance;
+    if (settings.tolerance == 0) settings.tolerance = AIM;
     newton_.begin(settings);
     Status status;
-    const auto end = separation_ridge_.solve(settings, status);
+    const auto end = separation_ridge_.solve(settings, accepted, status);
     if (end == ProximalNewton::OUT_OF_STEPS) status = NOT_CONVERGED;
     if (end == ProximalNewton::STOPPED) status = INTERRUPTED;
-    if (exact && status == NOT_CONVERGED && newton_.gap <= ACCEPTED) status = OPTIMAL;
     Report report{newton_.objective, newton_.gap, status, newton_.iterations, 0, 0};
     for (const int a : newton_.state.known.members) count_groups(a, report);  // all others are zero
     return report;
