@@ -69,7 +69,7 @@ def pattern_of(params: np.ndarray, tasks: TaskGraph) -> np.ndarray:
         through the rows; -1 for a coefficient that is zero. An intercept that happens
         to be zero is a value like any other, because intercepts are not shrunk.
     """
-    return core.pattern_of(np.ascontiguousarray(params, dtype=float), _ends(tasks)).astype(int)
+    return core.pattern_of(np.ascontiguousarray(params, dtype=float), tasks.for_core[0]).astype(int)
 
 
 def without_ties(pattern: np.ndarray) -> np.ndarray:
@@ -107,8 +107,8 @@ def effective_df(problem: Problem, params: np.ndarray, penalty: Penalty) -> floa
     A nearly saturated fit has scores near zero, and J then understates the dependence.
     """
     params, l2 = (np.ascontiguousarray(values, dtype=float) for values in (params, penalty.l2))
-    return labelled_rows(problem.design, problem.labels).effective_df(sampling_units(problem.groups), params, l2,
-                                                                      _ends(problem.tasks))
+    rows = labelled_rows(problem.design, problem.labels, problem.tasks)
+    return rows.effective_df(sampling_units(problem.groups), params, l2)
 
 
 def clustered_cov(problem: Problem, fit: PatternFit) -> np.ndarray:
@@ -128,7 +128,3 @@ def log_choose(d: int, k: Any) -> Any:
 def values_in_places(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Coefficients of the values of a pattern, shape (1 + d, t)."""
     return np.where(pattern >= 0, np.append(values, 0.0)[pattern], 0.0)
-
-
-def _ends(tasks):
-    return np.ascontiguousarray(tasks.edges, dtype=np.intc)

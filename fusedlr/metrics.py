@@ -12,6 +12,7 @@ import pandas as pd
 from . import core
 from .matrices import for_core
 from .problem import Design, Labels
+from .tasks import TaskGraph
 
 __all__ = ["METRICS", "PENALTIES", "Metric", "Params", "area_under_curve", "auc", "choose", "error", "labelled_rows",
            "linear_predictor", "loglike", "logloss", "null_loglike", "one_standard_error", "within_one_error"]
@@ -72,10 +73,11 @@ def _score(name, params, design, labels):
     return np.concatenate([rows.score(np.ascontiguousarray(params[part], dtype=float), name) for part in parts])
 
 
-def labelled_rows(design: Design, labels: Labels) -> core.LabelledRows:
-    """Features and labels as the C++ core reads them."""
+def labelled_rows(design: Design, labels: Labels, tasks: TaskGraph | None = None) -> core.LabelledRows:
+    """Features, labels and, where it is asked for, the graph of the tasks, as the C++ core reads them."""
     offset = None if design.offset is None else design.shift(labels)
-    return core.LabelledRows(for_core(design.X), core.FlatLabels(*labels.for_core, offset))
+    return core.LabelledRows(for_core(design.X), core.FlatLabels(*labels.for_core, offset),
+                             *(() if tasks is None else (*tasks.for_core, tasks.is_chain)))
 
 
 def linear_predictor(design: Design, labels: Labels, params: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from .parallel import run
 from .problem import Penalty, Problem, Solution
 from .tasks import TaskGraph
 
-__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "column_scales",
+__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "by_row", "column_scales",
            "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "solve_quadratic", "warn_status"]
 
 _MOST_VALUES = 300  # of a fit whose separated tasks are looked for
@@ -161,8 +161,8 @@ class NewtonSolver:
         # The core's own columns, what it keeps for each label, and for each coefficient.
         self.bytes = size_in_bytes(X) + 64 * problem.labels.size + 48 * (1 + problem.n_features) * problem.n_tasks
         memory.ask(self.bytes, self.what)
-        self.core = Core(for_core(X), *_labels(problem), *_edges(problem.tasks), problem.tasks.is_chain)
-        self.factors = _by_row(problem.factors)
+        self.core = Core(for_core(X), *_labels(problem), *problem.tasks.for_core, problem.tasks.is_chain)
+        self.factors = by_row(problem.factors)
         self.ridge = np.zeros(1 + problem.n_features)
 
     def solve(self, penalty: Penalty, tol: float | None = 1e-6, max_iter: int = 200, start: np.ndarray | None = None,
@@ -181,7 +181,7 @@ class NewtonSolver:
         floor : float
             Constant of the separable rule; see ``core``.
         """
-        params, reports, self.ridge = self._solve_path(_by_row(penalty), np.ones((1, 3)), tol, max_iter, floor, start)
+        params, reports, self.ridge = self._solve_path(by_row(penalty), np.ones((1, 3)), tol, max_iter, floor, start)
         objective, gap, status, iterations = reports[0, :4].tolist()
         return Solution(params[0], objective, gap, STATUS_WORDS[int(status)], int(iterations))
 
@@ -329,7 +329,7 @@ def solve_quadratic(gram: np.ndarray, slopes: np.ndarray, penalty: Penalty, task
     start : ndarray, shape (1 + d, t)
     """
     gram, slopes = (np.ascontiguousarray(array, dtype=float) for array in (gram, slopes))
-    return core.solve_quadratic(gram, slopes, _by_row(penalty), start, *_edges(tasks), tasks.is_chain)
+    return core.solve_quadratic(gram, slopes, by_row(penalty), start, *tasks.for_core, tasks.is_chain)
 
 
 def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion: float,
@@ -340,12 +340,12 @@ def block_prox(tasks: TaskGraph, h: np.ndarray, q: np.ndarray, l1: float, fusion
     start, whose ties and signs are tried first; it never changes the answer.
     """
     h, q = (np.ascontiguousarray(a, dtype=float) for a in (h, q))
-    return prox(*_edges(tasks), tasks.is_chain, h, q, l1, fusion, np.zeros_like(h) if start is None else start)
+    return prox(*tasks.for_core, tasks.is_chain, h, q, l1, fusion, np.zeros_like(h) if start is None else start)
 
 
 def block_gauge(tasks: TaskGraph, q: np.ndarray, l1: float, fusion: float, lowest: float = 0.0) -> float:
     """Gauge (dual norm) of q: smallest s >= lowest at which b = 0 minimises `block_prox` with s * l1, s * fusion."""
-    return gauge(*_edges(tasks), tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
+    return gauge(*tasks.for_core, tasks.is_chain, np.ascontiguousarray(q, dtype=float), l1, fusion, lowest)
 
 
 def _labels(problem):
@@ -355,13 +355,9 @@ def _labels(problem):
     return *labels.for_core, offset
 
 
-def _by_row(penalty):
+def by_row(penalty: Penalty) -> np.ndarray:
     """l1, l2 and fusion of every row of params, shape (3, 1 + d)."""
     return np.array([penalty.l1, penalty.l2, penalty.fusion], dtype=float)
-
-
-def _edges(tasks):
-    return np.ascontiguousarray(tasks.edges, dtype=np.intc), np.ascontiguousarray(tasks.weights, dtype=float)
 
 
 class _Count:

@@ -150,6 +150,11 @@ class TaskGraph:
         """
         return params[:, self.edges[:, 0]] - params[:, self.edges[:, 1]]
 
+    @property
+    def for_core(self) -> tuple[np.ndarray, np.ndarray]:
+        """Edges and weights in the types of the C++ core."""
+        return np.ascontiguousarray(self.edges, dtype=np.intc), np.ascontiguousarray(self.weights, dtype=float)
+
     def tied(self, params: np.ndarray) -> np.ndarray:
         """Groups of tied tasks: neighbours with equal values, row by row.
 

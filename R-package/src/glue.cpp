@@ -123,6 +123,7 @@ SEXP fusedlr_one_error(SEXP points, SEXP cost, SEXP error, SEXP df, SEXP best);
 SEXP fusedlr_pattern(SEXP params, SEXP ends);
 SEXP fusedlr_refit(SEXP parts, SEXP pattern, SEXP scale, SEXP code, SEXP times, SEXP cluster);
 SEXP fusedlr_df(SEXP parts, SEXP code, SEXP times, SEXP params, SEXP l2);
+SEXP fusedlr_grid(SEXP parts, SEXP factors, SEXP scale);
 
 static const R_CallMethodDef calls[] = {
     {"C_solve", reinterpret_cast<DL_FUNC>(fusedlr_solve), 5},
@@ -143,6 +144,7 @@ static const R_CallMethodDef calls[] = {
     {"C_pattern", reinterpret_cast<DL_FUNC>(fusedlr_pattern), 2},
     {"C_refit", reinterpret_cast<DL_FUNC>(fusedlr_refit), 6},
     {"C_df", reinterpret_cast<DL_FUNC>(fusedlr_df), 5},
+    {"C_grid", reinterpret_cast<DL_FUNC>(fusedlr_grid), 3},
     {nullptr, nullptr, 0},
 };
 

@@ -304,4 +304,26 @@ SEXP fusedlr_df(SEXP parts, SEXP code, SEXP times, SEXP params, SEXP l2) {
   return Rf_ScalarReal(df);
 }
 
+// A grid that suits the data: a list of l1 (10, or 1), l2 (3, or 1) and fusion (9, or 1). factors (1 + features, 3), as
+// for C_solve; scale (features): that on which each feature is penalized.
+SEXP fusedlr_grid(SEXP parts, SEXP factors, SEXP scale) {
+  check_problem(parts);
+  const int features = n_features(VECTOR_ELT(parts, 0)), rows = 1 + features;
+  need(is_matrix(factors, REALSXP, rows, 3) && all_between(factors, 0, LARGEST * LARGEST), "factors do not fit x");
+  need(is_vector(scale, REALSXP, features) && all_between(scale, 0, LARGEST), "scale does not fit x");
+  fusedlr::Grid grid{};
+  guarded([&] {
+    const Features held(VECTOR_ELT(parts, 0));
+    const FlatLabels flat(VECTOR_ELT(parts, 1), VECTOR_ELT(parts, 2));
+    grid = fusedlr::default_grid(read_problem(parts, flat, held),
+                                 {REAL(factors), REAL(factors) + rows, REAL(factors) + 2 * rows}, REAL(scale));
+  });
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 3));
+  const double *values[] = {grid.l1, grid.l2, grid.fusion};
+  for (int i = 0; i < 3; i++)
+    std::copy_n(values[i], grid.size[i], REAL(SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, grid.size[i]))));
+  UNPROTECT(1);
+  return out;
+}
+
 }  // extern "C"

@@ -189,6 +189,26 @@ void clustered_covariance(const Problem &problem, const Units &units, const int 
 // J the sum of outer products of the units' scores.
 double effective_df(const Problem &problem, const Units &units, const double *params, const double *l2);
 
+// core_limits.cpp: ends of a grid of penalties; `scale` is that on which each feature is penalized. The smallest l1 at
+// which every penalized coefficient is zero, at this fusion of each row.
+double l1_limit(const Problem &problem, const Factors &factors, const double *scale, const double *fusion);
+// The smallest fusion at which tasks of one connected component have the same coefficients (and intercepts, where these
+// are fused), at this l1 and l2 of each row. It is that of a fit in which all is tied.
+double fusion_limit(const Problem &problem, const Factors &factors, const double *scale, const double *l1,
+                    const double *l2);
+// Mean second derivative of the loss in a penalized coefficient at zero, its intercept profiled out, in units in which
+// l2 has the factor 1.
+double mean_curvature(const Problem &problem, const Factors &factors, const double *scale);
+// l1 falls from its limit to a thousandth of it, a hundredth where there are not more rows than features; l2 is 0, and
+// 3 % and 30 % of the mean curvature; fusion is 0, then rises over three powers of ten to its limit at three values of
+// l1. One value, 0, where the limit is 0.
+struct Grid {
+  static constexpr int MOST_L1 = 10, MOST_L2 = 3, MOST_FUSION = 9;
+  double l1[MOST_L1], l2[MOST_L2], fusion[MOST_FUSION];
+  int size[3];
+};
+Grid default_grid(const Problem &problem, const Factors &factors, const double *scale);
+
 // core_periods.cpp: labels of survival data. Fills start, (causes * intervals + 1), row, sign and weight, and returns
 // the number of labels; only the last where `row` is null. `event` is 0 or a cause from 1 on, `breaks` are
 // (intervals + 1) rising numbers.

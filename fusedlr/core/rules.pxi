@@ -42,6 +42,16 @@ cdef extern from "core.hpp" namespace "fusedlr" nogil:
                                                                    const double *, double *) except +
     double core_effective_df "fusedlr::effective_df"(const Problem &, const Units &, const double *,
                                                      const double *) except +
+    double core_l1_limit "fusedlr::l1_limit"(const Problem &, const Factors &, const double *, const double *) except +
+    double core_fusion_limit "fusedlr::fusion_limit"(const Problem &, const Factors &, const double *, const double *,
+                                                     const double *) except +
+    cdef struct DefaultGrid "fusedlr::Grid":
+        double *l1
+        double *l2
+        double *fusion
+        int *size
+
+    DefaultGrid core_default_grid "fusedlr::default_grid"(const Problem &, const Factors &, const double *) except +
     int64_t core_person_periods "fusedlr::person_periods"(int, const double *, const double *, const int *, int,
                                                           const double *, int, int64_t *, int *, signed char *,
                                                           double *) except +
@@ -152,13 +162,14 @@ cdef class FlatLabels:
 
 
 cdef class LabelledRows:
-    """Features, as `Features` takes them, and labels of their rows."""
+    """Features, as `Features` takes them, labels of their rows, and the graph of the tasks where it is asked for."""
 
     cdef Problem problem
     cdef FlatLabels labels
     cdef object kept
 
-    def __cinit__(self, X, FlatLabels labels):
+    def __cinit__(self, X, FlatLabels labels, const int[:, ::1] ends=None, const double[::1] edge_weights=None,
+                  bint chain=False):
         cdef Features features = Features(X)
         labels.check_rows(features.rows)
         self.kept, self.labels = features, labels
@@ -166,6 +177,12 @@ cdef class LabelledRows:
             raise ValueError(f"X must not be empty, found {features.rows} x {features.columns}")
         self.problem.X = features.held
         self.problem.tasks, self.problem.labels = labels.tasks, labels.held
+        if ends is not None:
+            check_graph(ends, edge_weights, labels.tasks, chain)
+            self.kept = features, ends, edge_weights
+            self.problem.edges, self.problem.chain = ends.shape[0], chain
+            if ends.shape[0]:
+                self.problem.ends, self.problem.edge_weights = &ends[0, 0], &edge_weights[0]
 
     def linear(self, const double[:, ::1] params):
         """Linear predictor of every label at coefficients (1 + d, t), shape (m,)."""
@@ -230,20 +247,51 @@ cdef class LabelledRows:
                 core_clustered_covariance(self.problem, units.units, &pattern[0, 0], values, &value[0], &found[0, 0])
         return np.asarray(found)
 
-    def effective_df(self, SamplingUnits units, const double[:, ::1] params, const double[::1] l2,
-                     const int[:, ::1] ends):
+    def effective_df(self, SamplingUnits units, const double[:, ::1] params, const double[::1] l2):
         """Effective degrees of freedom of coefficients (1 + d, t) with a ridge (1 + d,) on the rows."""
         self.check_params(params[None])
         self.check_units(units)
         check("l2", l2, (params.shape[0],), 0)
-        check_graph(ends, np.ones(ends.shape[0]), self.problem.tasks, False)
-        cdef Problem problem = self.problem
-        problem.edges = ends.shape[0]
-        problem.ends = &ends[0, 0] if problem.edges else NULL
         cdef double df
         with nogil:
-            df = core_effective_df(problem, units.units, &params[0, 0], &l2[0])
+            df = core_effective_df(self.problem, units.units, &params[0, 0], &l2[0])
         return df
+
+    def l1_limit(self, const double[:, ::1] factors, const double[::1] scale, const double[::1] fusion):
+        """Smallest l1 at which every penalized coefficient is zero, at the fusion (1 + d,) of each row."""
+        cdef Factors rows = self.by_row(factors, scale)
+        check("fusion", fusion, (factors.shape[1],), 0)
+        cdef double limit
+        with nogil:
+            limit = core_l1_limit(self.problem, rows, &scale[0], &fusion[0])
+        return limit
+
+    def fusion_limit(self, const double[:, ::1] factors, const double[::1] scale, const double[::1] l1,
+                     const double[::1] l2):
+        """Smallest fusion at which all tasks are equal, at the l1 and l2 (1 + d,) of each row."""
+        cdef Factors rows = self.by_row(factors, scale)
+        for name, penalty in (("l1", l1), ("l2", l2)):
+            check(name, penalty, (factors.shape[1],), 0)
+        cdef double limit
+        with nogil:
+            limit = core_fusion_limit(self.problem, rows, &scale[0], &l1[0], &l2[0])
+        return limit
+
+    def default_grid(self, const double[:, ::1] factors, const double[::1] scale):
+        """Values of l1, l2 and fusion that suit the data, three arrays; see core.hpp."""
+        cdef Factors rows = self.by_row(factors, scale)
+        cdef DefaultGrid grid
+        with nogil:
+            grid = core_default_grid(self.problem, rows, &scale[0])
+        return [np.array([values[i] for i in range(grid.size[penalty])])
+                for penalty, values in enumerate((<double[:10]>grid.l1, <double[:3]>grid.l2, <double[:9]>grid.fusion))]
+
+    cdef Factors by_row(self, const double[:, ::1] factors, const double[::1] scale):
+        cdef Factors rows
+        check("factors", factors, (3, 1 + self.problem.X.features), 0)
+        check("scale", scale, (self.problem.X.features,), 0)
+        rows.l1, rows.l2, rows.fusion = &factors[0, 0], &factors[1, 0], &factors[2, 0]
+        return rows
 
     def check_pattern(self, pattern):
         """Number of values of a pattern; ValueError unless it is of this problem."""

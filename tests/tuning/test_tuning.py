@@ -11,7 +11,7 @@ from fusedlr import FusedLogit, Grid, SeparationWarning, metrics
 from fusedlr.problem import Design, Labels
 from fusedlr.resampling import fold_shares
 from fusedlr.tasks import TaskGraph
-from fusedlr.tuning import default_grid, default_penalties, fusion_limit, l1_limit, penalty_limits
+from fusedlr.tuning import default_penalties, fusion_limit, l1_limit, penalty_limits
 from tests.wide import Data, Problem
 
 # Grids of a few points, whose ends are chosen often.
@@ -219,22 +219,8 @@ def test_at_the_fusion_limit_all_tasks_are_equal_and_just_below_they_are_not(dat
     assert fuse_intercepts or tasks.differences(above[:1]).all()
 
 
-@each_graph
-def test_limits_by_sets_of_tasks_equal_those_by_linear_programs(tasks, monkeypatch):
-    slopes = np.random.default_rng(1).normal(size=(6, 4))
-    for part in range(tasks.components().max() + 1):
-        members = np.flatnonzero(tasks.components() == part)
-        slopes[:3, members] -= slopes[:3, members].mean(axis=1, keepdims=True)
-    slack = np.where(np.arange(6) < 3, 0.0, 3.0)[:, None] * np.ones(4)
-    fusion = np.linspace(0.1, 1.0, 6)
-    by_sets = default_grid._smallest_fusion(slopes, slack, tasks), default_grid._smallest_l1(slopes, fusion, tasks)
-    monkeypatch.setattr(default_grid, "_sets", lambda tasks: None)
-    assert default_grid._smallest_fusion(slopes, slack, tasks) == pytest.approx(by_sets[0], rel=1e-7)
-    np.testing.assert_allclose(default_grid._smallest_l1(slopes, fusion, tasks), by_sets[1], rtol=1e-9, atol=1e-12)
-
-
 @fused_or_free
-def test_a_large_tree_takes_the_programs_and_gets_its_limit(fuse_intercepts):
+def test_a_large_tree_gets_its_limit(fuse_intercepts):
     rng = np.random.default_rng(3)
     tasks = TaskGraph([(k, (k - 1) // 2) for k in range(1, 15)], 15)
     X = rng.normal(size=(60, 5))

@@ -33,25 +33,24 @@ test_that("the one-standard-error point is never less penalized and never worse 
   expect_error(vcov(cv), "no standard errors")
 })
 
+default_grid <- function(...) fusedlr:::default_penalties(fusedlr(..., l1 = 1, fusion = 1)$problem)
+
 test_that("the default grid begins where all is zero and ends where all is tied", {
-  problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1)$problem
-  top <- fusedlr:::l1_limit(problem)
+  top <- max(default_grid(s$x, s$y)$l1)
   expect_true(all(coef(fusedlr(s$x, s$y, l1 = top * 1.0001, fusion = 0))[-1, ] == 0))
   expect_true(any(coef(fusedlr(s$x, s$y, l1 = top * 0.999, fusion = 0))[-1, ] != 0))
   for (tasks in list("chain", "ring", cbind(c(1, 1), c(2, 3)))) {
-    problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1, tasks = tasks)$problem
-    tie <- fusedlr:::fusion_limit(problem, 0.5)
-    tied <- function(fusion) all(apply(coef(fusedlr(s$x, s$y, l1 = 0.5, fusion = fusion, tasks = tasks))[-1, ], 1,
-                                       var) == 0)
-    expect_true(tied(tie * 1.001))
-    expect_true(!tied(tie * 0.99))
+    grid <- default_grid(s$x, s$y, tasks = tasks)
+    tied <- function(fusion) all(vapply(grid$l1[c(1, 6, 10)], function(l1) {
+      all(apply(coef(fusedlr(s$x, s$y, l1 = l1, fusion = fusion, tasks = tasks))[-1, ], 1, var) == 0)
+    }, NA))
+    expect_true(tied(max(grid$fusion) * 1.001))
+    expect_true(!tied(max(grid$fusion) * 0.99))
   }
 })
 
 test_that("the default grid of l2 does not depend on where a feature has its zero", {
-  problem <- fusedlr(s$x, s$y, l1 = 1, fusion = 1)$problem
-  moved <- fusedlr(s$x + 50, s$y, l1 = 1, fusion = 1)$problem
-  expect_equal(fusedlr:::mean_curvature(moved), fusedlr:::mean_curvature(problem), tolerance = 1e-6)
+  expect_equal(default_grid(s$x + 50, s$y)$l2, default_grid(s$x, s$y)$l2, tolerance = 1e-6)
 })
 
 test_that("folds spread rows with the same labels evenly", {
