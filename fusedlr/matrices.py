@@ -15,9 +15,9 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse
 from . import checks
 from .io import Array, Parts, refuse
 
-__all__ = ["Matrix", "about_mean", "beside", "columns_of_ones", "complete_rows", "constant_columns",
-           "cut", "dense", "divided", "finite", "for_core", "frame", "is_sparse", "largest", "moments", "part",
-           "saved_matrix", "size_in_bytes", "sparse", "squares"]
+__all__ = ["Matrix", "about_mean", "beside", "columns_of_ones", "complete_rows", "constant_columns", "cut", "dense",
+           "finite", "for_core", "frame", "is_sparse", "largest", "moments", "part", "saved_matrix", "size_in_bytes",
+           "sparse"]
 
 Matrix = Any  # an ndarray or a csc_array, (n, d)
 
@@ -81,16 +81,6 @@ def part(X: Matrix, rows: np.ndarray | None, columns: np.ndarray) -> Matrix:
     if rows is None:
         return X[:, columns]
     return cut(X[:, columns], rows) if issparse(X) else X[np.ix_(rows, columns)]
-
-
-def divided(X: Matrix, unit: np.ndarray) -> Matrix:
-    """Every column divided by its unit, shape (d,)."""
-    return _with_entries(X, X.data / unit[_column(X)]) if issparse(X) else X / unit
-
-
-def squares(X: Matrix) -> Matrix:
-    """The square of every entry."""
-    return _with_entries(X, X.data**2) if issparse(X) else X**2
 
 
 def frame(X: Matrix, index: pd.Index | None, names: list) -> pd.DataFrame:
@@ -181,11 +171,6 @@ def about_mean(X: Matrix, weights: np.ndarray) -> np.ndarray:
     filled = np.bincount(column, weight, X.shape[1])
     squares = np.bincount(column, weight * (X.data - centre[column]) ** 2, X.shape[1])
     return squares + np.maximum(whole - filled, 0.0) * centre**2
-
-
-def _with_entries(X: Matrix, data: np.ndarray) -> Matrix:
-    """Other numbers in the same places of a sparse matrix."""
-    return csc_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _column(X: Matrix) -> np.ndarray:

@@ -438,11 +438,6 @@ class Problem:
         """Whether factors depend on a first fit."""
         return self.base_factors is not None
 
-    @property
-    def one_label_each(self) -> bool:
-        """Whether no sampling unit has more than one label."""
-        return bool(self.groups.sums(self.labels.by_row(np.ones(self.labels.size), self.n_rows)).max(initial=0) <= 1)
-
     def penalty(self, l1: Any, l2: Any, fusion: Any) -> Penalty:
         """Penalties of every row of params from numbers, or from vectors of shape (1 + d,)."""
         return self.factors.times(l1, l2, fusion)

@@ -29,8 +29,9 @@ from .parallel import run
 from .problem import Penalty, Problem, Solution
 from .tasks import TaskGraph
 
-__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "by_row", "column_scales",
-           "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "solve_quadratic", "warn_status"]
+__all__ = ["ACCEPTED", "FLOOR", "NewtonSolver", "Path", "Tables", "block_gauge", "block_prox", "by_row",
+           "column_scales", "separated_tasks", "solve_exactly", "solve_newton", "solve_path", "solve_quadratic",
+           "warn_status"]
 
 _MOST_VALUES = 300  # of a fit whose separated tasks are looked for
 

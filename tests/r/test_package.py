@@ -14,6 +14,8 @@ import pytest
 from fusedlr import FusedLogit
 from tests.builds import ROOT
 from tests.r.conftest import run
+from tests.r.paths import PATHS, ROUNDED
+from tests.r.paths import numbers as path_numbers
 
 FIXTURES = ROOT / "tests" / "fixtures"
 PROBLEMS = pd.read_csv(FIXTURES / "problems.csv", dtype=str, keep_default_na=False).set_index("name")
