@@ -45,7 +45,7 @@ from .tasks import TaskGraph
 
 __all__ = ["ChunkedResults", "cut", "fit", "fit_grid", "resilient"]
 
-Chunk = Callable[[], tuple]
+Chunk = Callable[[], Any]
 
 _STRIP = 4096  # rows at a time within a chunk: what is computed from them stays in cache
 _LAST = 1e-11  # of the objective: an expected fall after which Newton's method has nothing left to do
@@ -110,7 +110,8 @@ def resilient(make: Callable[[], Executor], tries: int = 3) -> Callable:
     held, tries = [make()], checks.whole("tries", tries, 1)
 
     def mapped(function: Callable, items: Iterable) -> list:
-        items, found = list(items), {}
+        items = list(items)
+        found: dict[int, Any] = {}
         for left in reversed(range(tries)):
             broken = _complete(found, held[0], function, items)
             if broken is None:
@@ -254,7 +255,7 @@ def _share(item: tuple[int, Chunk], params: np.ndarray, units: _Units, names: li
     """What one chunk adds to a pass."""
     rows, tasks = params.shape
     loss, pulls, entropy = 0.0, np.zeros((2, rows, tasks)), np.zeros((2, tasks))
-    gram = np.zeros((tasks, rows, rows)) if second else None
+    gram = np.zeros((tasks if second else 0, rows, rows))
     for X, sign, weight in _strips(*item, names):
         Z = np.ones((len(X), rows))
         Z[:, 1:] = (X - units.centre) / units.unit
@@ -264,10 +265,10 @@ def _share(item: tuple[int, Chunk], params: np.ndarray, units: _Units, names: li
         for c, mine in enumerate((weight * (sign < 0), weight * (sign > 0))):
             pulls[c] += Z.T @ (mine * a * sign)
             entropy[c] += (mine * (cost + a * margin)).sum(axis=0)
-        for k, root in enumerate(np.sqrt(weight * pointwise_curvature(margin)).T if gram is not None else ()):
+        for k, root in enumerate(np.sqrt(weight * pointwise_curvature(margin)).T if second else ()):
             weighted = Z * root[:, None]
             gram[k] += weighted.T @ weighted
-    return _Sums(loss, pulls, entropy, gram)
+    return _Sums(loss, pulls, entropy, gram if second else None)
 
 
 def _added(one: _Sums, other: _Sums) -> _Sums:
@@ -280,7 +281,7 @@ def _added(one: _Sums, other: _Sums) -> _Sums:
 class _Data:
     """Chunks after a first look at all of them, and the passes made so far."""
 
-    def __init__(self, chunks: Sequence[Chunk], mapped: Callable, fuse_intercepts: bool, standardize: bool) -> None:
+    def __init__(self, chunks: Any, mapped: Callable, fuse_intercepts: bool, standardize: bool) -> None:
         if not isinstance(chunks, Sequence) or not chunks or not all(map(callable, chunks)):
             raise TypeError("chunks must be a list of functions without arguments, each of which returns labels and "
                             f"features of some rows, found {checks.shown(chunks)}; chunked.cut makes them of arrays")
@@ -362,6 +363,7 @@ def _minimise(data: _Data, penalty: Penalty, tasks: TaskGraph, start: np.ndarray
         if here.gap <= (1e-15 if tol is None else tol) or (tol is None and last and here.gap <= ACCEPTED):
             return here, iteration
         here = here if here.sums.gram is not None else at(here.params, True)
+        assert here.sums.gram is not None
         to = solve_quadratic(here.sums.gram, here.sums.slopes, penalty, tasks, here.params)
         move = to - here.params
         fall = float((here.sums.slopes * move).sum()) + penalty_value(to, penalty, tasks) - penalty_value(

@@ -20,7 +20,7 @@ from . import checks
 from .exceptions import FusedLogitWarning
 from .model import FusedLogit
 from .objective import sigmoid
-from .parallel import progress_bar
+from .parallel import checked_jobs, progress_bar
 from .resampling import streams
 
 __all__ = ["MODELS", "Comparison", "compare"]
@@ -67,7 +67,9 @@ class Comparison:
         times 1 / splits + test rows / training rows, all of which are counted where a size takes fewer.
         """
         metric, models = checks.word("metric", metric, METRICS), list(dict.fromkeys(self.scores["model"]))
-        to = models[0] if to is None else checks.word("to", to, models)
+        to = models[0] if to is None else checks.text("to", to)
+        if to not in models:
+            raise ValueError(f"to must be one of the models {models}, found {to!r}")
         wide, rows = self.scores.pivot(index=["size", "split"], columns="model", values=metric), []
         for size, cell in wide.groupby("size"):
             for model in (model for model in models if model != to):
@@ -78,7 +80,7 @@ class Comparison:
     def plot(self, metric: str = "error", ax: Any = None) -> Any:
         """Boxes of a score over the splits, by training size and model; returns the Axes."""
         from .plots import score_boxes
-        return score_boxes(self.scores, checks.word("metric", metric, METRICS), ax)
+        return score_boxes(self, metric, ax)
 
     def __str__(self) -> str:
         means = self.scores.groupby(["size", "model"], sort=False)[[*METRICS, "seconds"]].mean()
@@ -124,15 +126,16 @@ def compare(Y: Any, X: Any, tasks: Any = "chain", models: Iterable[str] | Mappin
     -------
     Comparison
     """
-    whole, splits = FusedLogit(Y, X, tasks=tasks, groups=groups), checks.whole("splits", splits, 1)
+    whole, splits = _model(Y, X, tasks, groups), checks.whole("splits", splits, 1, 10**6)
+    n_jobs, progress = checked_jobs(n_jobs), checks.flag("progress", progress)
     problem = whole.problem
-    labels = problem.labels.table(problem.labels.yes.astype(float), len(problem.design.X))
+    labels = problem.labels.table(problem.labels.yes.astype(float), problem.n_rows)
     parts = [_split(problem.groups.by_row, len(labels), test, np.random.default_rng(stream))
              for stream in streams(checks.rng(rng), splits)]
     sizes = _sizes(sizes, min(len(train) for train, _ in parts))
     functions = _functions(models, _Linear("", whole.tasks, whole.endog_names, problem.groups.by_row, n_jobs))
     numbers = range(splits) if only is None else [checks.whole("only", number, 0, splits - 1)
-                                                  for number in checks.listed("only", only)]
+                                                  for number in _some("only", only)]
     rows = []
     with progress_bar(len(numbers) * len(sizes) * len(functions), progress, "compare") as step:
         for number, size, name in ((number, size, name) for number in numbers for size in sizes for name in functions):
@@ -144,6 +147,14 @@ def compare(Y: Any, X: Any, tasks: Any = "chain", models: Iterable[str] | Mappin
             if step is not None:
                 step()
     return Comparison(pd.DataFrame(rows), float(np.mean([len(held_out) for _, held_out in parts])) / len(labels))
+
+
+def _model(Y, X, tasks, groups):
+    """All rows as a model, which checks them; refused by the names that they have here."""
+    try:
+        return FusedLogit(Y, X, tasks=tasks, groups=groups)
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("endog", "Y").replace("exog", "X")) from None
 
 
 def _split(code, n, test, rng):
@@ -161,16 +172,23 @@ def _split(code, n, test, rng):
     return rows[~held_out[rows]], rows[held_out[rows]]
 
 
+def _some(name, values):
+    """A list that is not empty."""
+    found = checks.listed(name, values)
+    if not found:
+        raise ValueError(f"{name} must list at least one, found none")
+    return found
+
+
 def _sizes(sizes, most):
-    asked = [most] if sizes is None else checks.listed("sizes", sizes)
+    asked = [most] if sizes is None else _some("sizes", sizes)
     return [checks.whole("sizes", size, 2, most, f"the smallest split has {most} training rows") for size in asked]
 
 
 def _functions(models, linear):
     """The models by name, each from all labels and features, training rows and test rows to probabilities."""
-    given = dict(models) if isinstance(models, Mapping) else dict.fromkeys(checks.listed("models", models))
-    if not given:
-        raise ValueError("models must name at least one model")
+    models = models if isinstance(models, Mapping) and models else _some("models", models)
+    given = dict(models) if isinstance(models, Mapping) else dict.fromkeys(models)
     return {name: _function(name, function, linear) for name, function in given.items()}
 
 

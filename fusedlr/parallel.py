@@ -22,7 +22,7 @@ from typing import Any
 
 from . import checks
 
-__all__ = ["Cancelled", "cancelled", "progress_bar", "run"]
+__all__ = ["Cancelled", "cancelled", "checked_jobs", "progress_bar", "run"]
 
 # A bar appears only when the work takes longer than this.
 _DELAY_SECONDS = 2.0
@@ -71,7 +71,7 @@ def run(function: Callable[[Any], Any], items: Iterable, n_jobs: int | None = No
     items, progress = list(items), checks.flag("progress", progress)
     if executor is not None:
         return _by_executor(_checked_executor(executor, n_jobs), function, items, progress, description)
-    workers = min(_checked_jobs(n_jobs), max(1, len(items)))
+    workers = min(checked_jobs(n_jobs), max(1, len(items)))
     if workers == 1:
         return _counted(map(function, items), len(items), progress, description)
     left: SimpleQueue = SimpleQueue()
@@ -188,7 +188,8 @@ def _in_notebook():
     return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
 
 
-def _checked_jobs(n_jobs):
+def checked_jobs(n_jobs: Any) -> int:
+    """A number of threads; one for each core where none is given."""
     if n_jobs is None or (isinstance(n_jobs, int) and n_jobs == -1):
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return checks.whole("n_jobs", n_jobs, 1, _MOST_JOBS, "it is a number of threads; None takes one for each core")

@@ -128,13 +128,13 @@ def test_splits_may_be_shared_between_processes(data):
 
 
 @pytest.mark.parametrize(("settings", "error", "said"), [
-    ({"models": []}, ValueError, "models must name at least one model"),
+    ({"models": []}, ValueError, "models must list at least one, found none"),
     ({"models": ["lasso"]}, ValueError, "models must be"),
     ({"models": {"x": 3}}, TypeError, "models['x'] must be a function f(Y, X, X_new) or None, found 3"),
     ({"models": {"x": lambda Y, X, X_new: X_new}}, ValueError,
      "models['x'] must return probabilities of shape (30, 2), found shape (30, 3)"),
     ({"models": {"x": always(1.5)}}, ValueError, "with values from 1.5 to 1.5"),
-    ({"splits": 0}, ValueError, "splits must be at least 1, found 0"),
+    ({"splits": 0}, ValueError, "splits must be from 1 to 1000000, found 0"),
     ({"sizes": [91]}, ValueError, "sizes must be from 2 to 90, found 91; the smallest split has 90 training rows"),
     ({"test": 1.0}, ValueError, "test must be a share between 0 and 1, found 1"),
     ({"only": [20]}, ValueError, "only must be from 0 to 19, found 20"),

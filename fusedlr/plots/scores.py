@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from .. import checks
 from .axes import INK, given, new_axes, plain
+
+if TYPE_CHECKING:
+    from ..compare import Comparison
 
 __all__ = ["score_boxes"]
 
+LABELS = {"error": "held-out error", "logloss": "held-out log-loss"}
 
-def score_boxes(scores: pd.DataFrame, metric: str = "error", ax: Axes | None = None) -> Axes:
+
+def score_boxes(found: Comparison, metric: str = "error", ax: Axes | None = None) -> Axes:
     """Boxes of a held-out score over splits: training sizes side by side, the models within each.
 
     Parameters
     ----------
-    scores : DataFrame
-        ``scores`` of a ``Comparison``.
+    found : Comparison
+        What ``compare`` gave.
     metric : "error" or "logloss"
     ax : matplotlib Axes, optional
 
@@ -26,6 +33,8 @@ def score_boxes(scores: pd.DataFrame, metric: str = "error", ax: Axes | None = N
     -------
     Axes
     """
+    scores = checks.result("found", found, ("scores", "differences"), "what compare gave").scores
+    metric = checks.word("metric", metric, LABELS)
     sizes, models = sorted(scores["size"].unique()), list(dict.fromkeys(scores["model"]))
     width = 0.8 / len(models)
     ax = given(ax) or new_axes(1.6 + 0.45 * len(sizes) * len(models), 3.4)
@@ -37,6 +46,6 @@ def score_boxes(scores: pd.DataFrame, metric: str = "error", ax: Axes | None = N
                            flierprops={"marker": ".", "markersize": 4, "markeredgecolor": INK})
         boxes["boxes"][0].set_label(plain(model))
     ax.set_xticks(range(len(sizes)), [str(size) for size in sizes])
-    ax.set(xlabel="training rows", ylabel={"error": "held-out error", "logloss": "held-out log-loss"}[metric])
+    ax.set(xlabel="training rows", ylabel=LABELS[metric])
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from scipy import sparse
 
 import fusedlr
-from fusedlr import FusedLogit, TaskGraph, load, outcomes, plots
+from fusedlr import FusedLogit, TaskGraph, compare, load, outcomes, plots
 
 RNG = np.random.default_rng(5)
 X = pd.DataFrame(RNG.normal(size=(40, 3)), columns=["age", "dose", "noise"])
@@ -87,6 +87,10 @@ def grid():
 
 def cv():
     return FusedLogit(Y, X).fit_cv(folds=2, l1=[1.0, 3.0], l2=[0.1], fusion=[1.0])
+
+
+def comparison():
+    return compare(Y, X, models=["unpenalized"], splits=2)
 
 
 POINT = {"l1": 1.0, "l2": 0.1, "fusion": 1.0}
@@ -186,6 +190,10 @@ CALLS = {
     "TaskGraph.ring": (lambda: TaskGraph.ring, {"n_tasks": 3}),
     "TaskGraph.build": (lambda: TaskGraph.build, {"tasks": "chain", "n_tasks": 3}),
     "load": (lambda: load, {"path": "saved"}),
+    "compare": (lambda: compare, {"Y": Y, "X": X, "models": ["unpenalized"], "splits": 2}),
+    "Comparison.differences": (lambda: comparison().differences, {}),
+    "Comparison.plot": (lambda: comparison().plot, {}),
+    "plots.score_boxes": (lambda: plots.score_boxes, {"found": comparison}),
     "plots.coef_map": (lambda: plots.coef_map, {"results": fit}),
     "plots.coef_paths": (lambda: plots.coef_paths, {"grid": grid}),
     "plots.intervals": (lambda: plots.intervals, {"result": lambda: fit().refit()}),
@@ -226,6 +234,7 @@ TAKES = {
     "features": {"huge", "digits"}, "n_jobs": {"None", "minus one"},
     "term": OPTIONAL, "errors": OPTIONAL,  "feature": OPTIONAL, "ties": {"true"}, "hypotheses": OPTIONAL,
     "value": {"true", "minus one", "minus half"},
+    "Y": {"masked"}, "sizes": OPTIONAL, "only": {"None", "a series of other rows"}, "to": OPTIONAL,
 }
 PREDICTIONS = [("FusedLogitResults", "predict of long data"), ("FusedLogitResults", "predict of causes"),
                ("FusedLogitResults", "predict"), ("RefitResults", "predict"), ("RefitResults", "get_prediction"),
@@ -273,8 +282,8 @@ TAKES_HERE = {
 }
 
 # Made by the calls above, never by a user; what their arguments hold was checked before.
-MADE = {"BootstrapResults", "CVResults", "FusedLogitResults", "Grid", "MultiSplitResults", "PredictionResults",
-        "RefitResults", "StabilityResults"}
+MADE = {"BootstrapResults", "CVResults", "Comparison", "FusedLogitResults", "Grid", "MultiSplitResults",
+        "PredictionResults", "RefitResults", "StabilityResults"}
 INNER = {"state", "from_state", "TaskGraph.differences", "groups", "tied"}
 
 

@@ -79,8 +79,8 @@ class Evidence:
         self.scores = scores if isinstance(scores, Cube) else Cube(
             scores[scores["model"].isin([*FUSED, *SINGLE_TASK]) & scores["case"].isin(PAPER)])
         if isinstance(groups, pd.DataFrame):
-            groups = groups[groups["model"].isin(FUSED) & groups["case"].isin(GROUPS)]
-            groups = Cube(groups) if len(groups) else None
+            found: pd.DataFrame = groups[groups["model"].isin(FUSED) & groups["case"].isin(GROUPS)]
+            groups = None if found.empty else Cube(found)
         self.timing, self.groups, self.admm = timing, groups, admm
 
     def resampled(self, rng: np.random.Generator, count: int) -> "Evidence":

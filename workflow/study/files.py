@@ -40,9 +40,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def write_arrays(path: str | Path, arrays: Mapping[str, Any], facts: Mapping[str, Any] | None = None) -> None:
     """Write named arrays as npz, with what they are about."""
-    said = {"about": np.array(json.dumps(dict(facts), sort_keys=True))} if facts else {}
+    named = dict(arrays)
+    if facts:
+        named["about"] = np.array(json.dumps(dict(facts), sort_keys=True))
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, **arrays, **said)
+        np.savez(file, **named)
 
 
 def data_hash(arrays: Mapping[str, np.ndarray]) -> str:

@@ -129,14 +129,14 @@ def replaced(scores: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([scores[kept.to_numpy()], drawn.drop(columns="new_data")], ignore_index=True)
 
 
-def _row(claim, evidence) -> dict[str, Any]:
+def _row(claim: Claim, evidence: Evidence) -> dict[str, Any]:
     """What the rule says, or why it says nothing."""
     missing = MISSING.get(claim.needs, _missing_scores)(evidence)
     if missing:
         return {"claim": claim.number, "by_rule": f"{NOT_JUDGED}: {missing}", "brief": "", "numbers": "", "test": ""}
     verdict = claim.judge(evidence)
     row = {"claim": claim.number, "by_rule": GRADES[verdict.grades[0]], **verdict.words()._asdict()}
-    cube = evidence.groups if claim.needs == "groups" else evidence.scores
+    cube: Any = evidence.groups if claim.needs == "groups" else evidence.scores
     if not claim.of_time and len(cube.instances) < MIN_INSTANCES:
         row["by_rule"] = f"{NOT_JUDGED}: {len(cube.instances)} instances of a case, {MIN_INSTANCES} needed"
     if claim.single_task and "adaboost" not in evidence.scores.models:
