@@ -60,7 +60,7 @@ def test_a_senseless_number_of_jobs_is_refused(n_jobs):
 
 
 def test_all_cores_are_those_this_process_may_use():
-    assert parallel.checked_jobs(-1) == parallel._checked_jobs(None) == len(os.sched_getaffinity(0))
+    assert parallel.checked_jobs(-1) == parallel.checked_jobs(None) == len(os.sched_getaffinity(0))
 
 
 def test_no_bar_away_from_a_terminal(capsys):
