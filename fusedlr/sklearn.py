@@ -19,6 +19,7 @@ try:
 except ImportError as error:
     raise ImportError("fusedlr.sklearn needs scikit-learn 1.6 or later: pip install 'fusedlr[sklearn]'") from error
 
+from . import matrices
 from .model import FusedLogit
 from .outcomes import Direction, Kind
 from .results import FusedLogitResults
@@ -51,6 +52,11 @@ class _Fused(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.results_.model.endog_names
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "results_")
 
@@ -66,16 +72,17 @@ class _Fused(ClassifierMixin, BaseEstimator):
 
     def _training_rows(self, X, y="no_validation"):
         """Features, and labels where there is one a row."""
-        return validate_data(self, X, y, dtype=float, ensure_min_samples=2)
+        return validate_data(self, X, y, dtype=float, ensure_min_samples=2, accept_sparse="csc")
 
     def _features(self, X):
         """Checked rows by name, without columns of ones, which are the model's own intercept."""
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
-        return pd.DataFrame(X[:, self._kept], columns=np.asarray(names, dtype=object)[self._kept])
+        return matrices.frame(X[:, self._kept], None, np.asarray(names, dtype=object)[self._kept])
 
     def _fitted(self, X, build, *labels, **options):
         """Build the model and fit it."""
-        self._kept = ~(X == 1.0).all(axis=0)
+        self._kept = np.ones(X.shape[1], dtype=bool)
+        self._kept[matrices.columns_of_ones(X)] = False
         if not self._kept.any():
             raise ValueError("X must have a feature besides a column of ones, found 0 feature(s)")
         model = build(labels[0], self._features(X), *labels[1:], **options)
@@ -88,7 +95,7 @@ class _Fused(ClassifierMixin, BaseEstimator):
     def _predicted(self, X, which, task=None):
         """What the model predicts for new rows, ndarray."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=float, reset=False)
+        X = validate_data(self, X, dtype=float, reset=False, accept_sparse="csc")
         return self.results_.predict(self._features(X), which, task=task).to_numpy()
 
 
@@ -170,7 +177,7 @@ class FusedLogitClassifier(_Fused):
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
         y : array_like, shape (n, t) or (n,)
             Labels of all tasks, NaN where not observed; of one task; or, with ``task``, long data.
             Any two labels a task.
@@ -195,10 +202,10 @@ class FusedLogitClassifier(_Fused):
         X, y = self._training_rows(X, y)
         self.classes_, code = _coded(y)
         self._several, self._long = False, task is not None
-        options = self._options(sample_weight, groups, len(X))
+        options = self._options(sample_weight, groups, X.shape[0])
         if task is None:
             return self._fitted(X, FusedLogit, code, **options)
-        return self._fitted(X, FusedLogit.from_long, code, _tasks(task, len(X)), order=self.order, **options)
+        return self._fitted(X, FusedLogit.from_long, code, _tasks(task, X.shape[0]), order=self.order, **options)
 
     def _fit_table(self, X, y, sample_weight, task, groups):
         """Fit to labels of shape (n, t)."""
@@ -211,14 +218,14 @@ class FusedLogitClassifier(_Fused):
         self.classes_, codes = map(list, zip(*(_coded(column, lone=True) for column in Y.T)))
         labels = pd.DataFrame(np.column_stack(codes), columns=None if names is None else list(names))
         return self._fitted(X, FusedLogit, labels if names is not None else labels.to_numpy(),
-                            **self._options(sample_weight, groups, len(X)))
+                            **self._options(sample_weight, groups, X.shape[0]))
 
     def decision_function(self, X: Any, task: Any = None) -> np.ndarray:
         """Linear predictor, log odds of the second label.
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
         task : array_like, shape (n,)
             Of each row; needed where ``fit`` had it, and only there.
 
@@ -459,7 +466,7 @@ class FusedOrderedClassifier(_Fused):
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
         y : array_like, shape (n,)
             Numbers, an ordered categorical, or any values named in ``levels``.
         sample_weight, groups : as for ``FusedLogitClassifier.fit``
@@ -482,8 +489,8 @@ class FusedOrderedClassifier(_Fused):
             raise ValueError(f"y must have two classes or more, found one class, {seen.tolist()}")
         levels = None if known is None else [level for level in known if level in seen]
         self._fitted(X, FusedLogit.from_ordered, y, levels=levels, kind=self.kind, direction=self.direction,
-                     **self._options(sample_weight, groups, len(X)))
-        self.classes_ = np.array(self.results_.predict(X[:1, self._kept], "levels").columns)
+                     **self._options(sample_weight, groups, X.shape[0]))
+        self.classes_ = np.array(self.results_.predict(self._features(X[:1]), "levels").columns)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -491,7 +498,7 @@ class FusedOrderedClassifier(_Fused):
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
 
         Examples
         --------
@@ -511,7 +518,7 @@ class FusedOrderedClassifier(_Fused):
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
 
         Examples
         --------
@@ -535,7 +542,7 @@ class FusedOrderedClassifier(_Fused):
 
         Parameters
         ----------
-        X : array_like, shape (n, d)
+        X : array_like or scipy.sparse matrix, shape (n, d)
 
         Examples
         --------

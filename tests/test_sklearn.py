@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn 1.6 or later is needed, which Debian 12 lacks")
 
@@ -310,6 +311,19 @@ def test_attributes_of_an_estimator_that_was_not_fitted():
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         FusedLogitClassifier().predict([[1.0]])
     assert not hasattr(FusedLogitClassifier(), "classes_")
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_features_are_fitted_as_dense_ones(kind):
+    rng = np.random.default_rng(4)
+    X = np.column_stack([np.ones(90), rng.normal(size=(90, 5)) * (rng.random((90, 5)) < 0.2)])
+    Y = X[:, [1]] + rng.logistic(size=(90, 3)) > 0
+    level = np.digitize(X[:, 1] + rng.logistic(size=90), [-1, 1])
+    for estimator, y in ((FusedLogitClassifier(1.0, 0.1, 1.0), Y), (FusedOrderedClassifier(1.0, 0.1, 1.0), level)):
+        dense, found = clone(estimator).fit(X, y), clone(estimator).fit(kind(X), y)
+        assert found.results_.model.exog.dtypes.map(lambda dtype: isinstance(dtype, pd.SparseDtype)).all()
+        np.testing.assert_allclose(found.coef_, dense.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.predict_proba(kind(X)), dense.predict_proba(X), rtol=1e-9)
 
 
 def test_adaptive_factors_are_those_of_the_model():
