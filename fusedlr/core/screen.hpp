@@ -140,8 +140,8 @@ class Screen {
   void find_shares(int k, const double *residuals) {
     Mixture &m = mixture_[k];
     double system[MOST][MOST];
+    for (int p = 0; p < MOST; p++) std::copy(m.product[p], m.product[p] + MOST, system[p]);
     for (int p = 0; p < count_; p++) {
-      std::copy(m.product[p], m.product[p] + count_, system[p]);
       system[p][p] += 1e-10 * system[p][p] + 1e-300;
       m.share[p] = dot(k, pass_[p].residuals.row(k), residuals);
     }

@@ -32,6 +32,13 @@ def score_boxes(found: Comparison, metric: str = "error", ax: Axes | None = None
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from fusedlr import compare, datasets, plots
+    >>> found = compare(*datasets.weeks(), models=["unpenalized"], splits=3, progress=False)
+    >>> plots.score_boxes(found, "logloss").get_ylabel()
+    'held-out log-loss'
     """
     scores = checks.result("found", found, ("scores", "differences"), "what compare gave").scores
     metric = checks.word("metric", metric, LABELS)

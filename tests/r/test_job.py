@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from study.files import write_arrays
 from tests.processes import work_of
 
 from .conftest import ROOT
@@ -22,7 +23,8 @@ def job(tmp_path):
     """The script of the rule at work in R, its temporary folders in ``tmp_path``."""
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(400, 100)), rng.integers(0, 2, size=(400, 4)).astype(float)
-    np.savez(tmp_path / "data.npz", X_train=X, Y_train=Y, X_test=X)
+    write_arrays(tmp_path / "data.npz", {"X_train": X, "Y_train": Y, "X_test": X},
+                 {"case": "a", "instance": 1, "seed": 1})
     command = [sys.executable, ROOT / "workflow/scripts/adaboost.py", "a", "1", "data.npz", "margins.npz",
                "seconds.csv", "--seed", "1", "--sizes", "25", "400"]
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": f"{ROOT}:{ROOT / 'workflow'}",

@@ -17,7 +17,8 @@ PROFILES = ROOT / "workflow/profiles"
 # snakemake-executor-plugin-slurm 2 in the catalogue of plugins. Those that a profile could sensibly set.
 BOTH = {
     "cores", "default-resources", "group-components", "groups", "jobs", "keep-going", "latency-wait", "local-cores",
-    "max-status-checks-per-second", "max-threads", "nolock", "printshellcmds", "rerun-incomplete", "rerun-triggers",
+    "max-status-checks-per-second", "max-threads", "nolock", "printshellcmds", "quiet", "rerun-incomplete",
+    "rerun-triggers",
     "resources", "restart-times", "retries", "scheduler", "set-resource-scopes", "set-resources", "set-threads",
     "show-failed-logs",
 }
@@ -77,7 +78,7 @@ def test_groups_and_resources_name_rules_and_resources_that_exist(name):
 
 def test_rules_that_stay_on_the_first_machine_exist():
     """Snakemake only mentions a name that it does not know, and sends the rule that was meant to the cluster."""
-    text = (ROOT / "Snakefile").read_text(encoding="utf-8")
+    text = (ROOT / "workflow/Snakefile").read_text(encoding="utf-8")
     names = set(re.findall(r"\w+", re.search(r"^localrules:\n((?:    \w+,\n)+)", text, re.MULTILINE)[1]))
     assert "collect" in names
     assert names - rules() == {"all"}

@@ -38,7 +38,7 @@ def read_own(path: str | Path, asked: Mapping[str, Any]) -> dict[str, Any]:
     absent = [name for name in [*asked["outcomes"], *features, *unit] if name not in table.columns]
     if absent:
         raise ValueError(f"{path} has no column {', '.join(absent)}; its columns are {', '.join(table.columns)}")
-    table = table.dropna(subset=features, ignore_index=True) if features else table
+    table = table.dropna(subset=features).reset_index(drop=True) if features else table
     if table.empty or not features:
         raise ValueError(f"{path} has no row with all features" if features else f"{path} has no features")
     return {"Y": table[asked["outcomes"]], "X": pd.get_dummies(table[features], drop_first=True, dtype=float),

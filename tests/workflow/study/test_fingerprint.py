@@ -12,6 +12,8 @@ PACKAGES = ("fusedlr", "workflow/study")
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 #: Scripts that know the rule for separated data.
 UNPENALIZED = {"provenance", "sensitivity", "separable"}
+#: Scripts that compare models on a table of the user's own.
+OWN = {"own_report", "own_split"}
 CODE = '"""About."""\n\ndef f(x):\n    """Doubles."""\n    return 2 * x\n'
 
 
@@ -78,10 +80,10 @@ def test_the_table_of_models_does_not_reach_the_solver():
      {"collect", "collect_otherwise", "evaluate", *UNPENALIZED}),
     ("workflow/study/simulate.py", "N_TASKS = 4", "N_TASKS = 5", {"simulate", "adaboost", "report"}),
     ("workflow/study/cases.py", "N_FEATURES = 100", "N_FEATURES = 90",
-     {"simulate", "adaboost", "claims", "compare", "figure", "report", "sensitivity"}),
-    ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", {"adaboost"}),
+     {"simulate", "adaboost", "claims", "compare", "figure", "report", "sensitivity", "verdicts"}),
+    ("fusedlr/r/ada.py", "def boost(X: ", "def boost(x: ", {"adaboost", *OWN}),
     ("fusedlr/plots/axes.py", "import numpy as np", "import numpy",
-     {"admm", "agreement", "grid", "newton_step", *UNPENALIZED}),
+     {"admm", "agreement", "grid", "newton_step", *OWN, *UNPENALIZED}),
     ("workflow/study/report.py", "TITLE = ", "TITLE = 1 and ", {"report"}),
 ])
 def test_a_changed_line_changes_just_the_scripts_that_depend_on_it(project, module, old, new, scripts):
