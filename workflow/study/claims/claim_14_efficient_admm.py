@@ -55,7 +55,8 @@ CLAIM = Claim(
     paper="The joint learning task can be efficiently optimized with a recursive variant of ADMM.",
     rule=f"100 rows of an instance of each case, four penalties: ADMM reaches a relative duality gap of 1e-6 within "
          f"5000 iterations, and takes at most {SECONDS:g} s of CPU time (median), at which the paper's grid takes a "
-         f"quarter of an hour. Reproduced: both; partly: it reaches the gap in all fits.",
+         f"quarter of an hour. Reproduced: both; partly: it reaches the gap in all fits. The limit was set after first "
+         f"timings of 0.07 to 0.48 s; one of ten times the package's solver would not hold.",
     judge=judge,
     needs="admm",
     written=AFTERWARDS,
