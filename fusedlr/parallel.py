@@ -111,11 +111,16 @@ def _work_on_piece(function, items, stop):
     """In a worker of an executor: values of the function, unless the file ``stop`` appears, which cancels it."""
     before, _this_thread.unwanted = getattr(_this_thread, "unwanted", None), _File(stop)
     try:
-        if cancelled():
-            raise Cancelled
-        return [function(item) for item in items]
+        return [_unless_cancelled(function, item) for item in items]
     finally:
         _this_thread.unwanted = before
+
+
+def _unless_cancelled(function, item):
+    """The solver asks some 20 times a second; a shorter fit would not notice."""
+    if cancelled():
+        raise Cancelled
+    return function(item)
 
 
 class _File:

@@ -125,10 +125,13 @@ def test_after_an_error_in_one_worker_the_others_stop(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-# The other side: a call that takes minutes, until Ctrl-C; and a small one by the same pool.
+# The other side: a call that takes minutes, until Ctrl-C; what then still goes on; and a small one by the same pool.
 CHILD = """
+import sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
+from tests.processes import work_of
 from tests.test_executors import CALLS, model
 
 def tell(*words):
@@ -137,12 +140,16 @@ def tell(*words):
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         CALLS["bootstrap"](model(), executor=pool)
+        processes = list(pool._processes)
         res = model(300, 500).fit(1.0, 0.1, 1.0)
         tell("begin", *pool._processes)
         try:
             res.bootstrap(100_000, executor=pool, progress=False)
         except KeyboardInterrupt:
             tell("interrupted")
+        before = sum(map(work_of, processes))
+        time.sleep(0.5)
+        tell("afterwards", sum(map(work_of, processes)) - before)
         tell("next", CALLS["bootstrap"](model(), executor=pool).tobytes().hex())
 """
 
@@ -150,7 +157,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the work of a process is read from /proc")
 @pytest.mark.parametrize("moment", [0.2, 1.3])
-def test_ctrl_c_ends_a_call_by_other_processes_and_leaves_none_behind(tmp_path, moment):
+def test_ctrl_c_ends_the_work_in_other_processes_and_leaves_none_behind(tmp_path, moment):
     script = tmp_path / "child.py"
     script.write_text(CHILD)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
@@ -165,6 +172,8 @@ def test_ctrl_c_ends_a_call_by_other_processes_and_leaves_none_behind(tmp_path, 
         assert process.stdout.readline() == "interrupted\n"
         # A second of its own work, or of waiting for workers on an idle machine.
         assert min(work_of(process) - before[0], time.monotonic() - before[1]) < 1.5
+        word, worked = process.stdout.readline().split()
+        assert word == "afterwards" and float(worked) < 0.2
         expected = CALLS["bootstrap"](model(), n_jobs=1).tobytes().hex()
         assert process.stdout.readline().split() == ["next", expected]
     assert process.returncode == 0 and [path.name for path in tmp_path.iterdir()] == ["child.py"]
